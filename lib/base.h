@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * base.h - what every module uses: small macros and debug checks
+ *
+ * zswap_assert() states an invariant. It costs nothing and checks nothing
+ * unless the library is built with -Ddebug_checks=true, for the library never
+ * ends its user's process; a debug build traps.
+ */
+#ifndef ZSWAP_BASE_H
+#define ZSWAP_BASE_H
+
+#include <assert.h>
+#include <errno.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CACHE_LINE 64
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+#define container_of(ptr, type, member)                                        \
+	((type *)(void *)((char *)(ptr) - offsetof(type, member)))
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+#ifdef ZSWAP_DEBUG_CHECKS
+#define zswap_assert(x) ((x) ? (void)0 : __builtin_trap())
+#else
+#define zswap_assert(x) ((void)sizeof(x))
+#endif
+
+static inline size_t min_size(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline size_t max_size(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Rounds up to a multiple of align, a power of two. */
+static inline size_t round_up(size_t n, size_t align)
+{
+	return (n + align - 1) & ~(align - 1);
+}
+
+#endif /* ZSWAP_BASE_H */

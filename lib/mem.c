@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: MIT
+#include "mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#define MADV_KEEPONFORK 19
+#endif
+
+/* ---- the default hooks --------------------------------------------------- */
+
+static void *default_alloc(void *ctx, size_t bytes, size_t align)
+{
+	(void)ctx;
+	if (align <= alignof(max_align_t))
+		return malloc(bytes);
+	return aligned_alloc(align, round_up(bytes, align));
+}
+
+static void default_free(void *ctx, void *ptr, size_t bytes, size_t align)
+{
+	(void)ctx, (void)bytes, (void)align;
+	free(ptr);
+}
+
+/*
+ * Maps more than asked for and cuts off what lies before and after the aligned
+ * part. A child gets none of it (a fork then copies no page tables for it), and
+ * no huge page, because parts are given back.
+ */
+static void *default_map(void *ctx, size_t bytes, size_t align)
+{
+	size_t slack = align - 1;
+	char *raw, *addr;
+
+	(void)ctx;
+	if (bytes > SIZE_MAX - slack)
+		return NULL;
+	raw = mmap(NULL, bytes + slack, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (raw == MAP_FAILED)
+		return NULL;
+	slack = round_up(slack, (size_t)sysconf(_SC_PAGESIZE));
+	addr = (char *)round_up((uintptr_t)raw, align);
+	if (addr > raw)
+		munmap(raw, (size_t)(addr - raw));
+	if (raw + slack > addr)
+		munmap(addr + bytes, (size_t)(raw + slack - addr));
+	madvise(addr, bytes, MADV_NOHUGEPAGE);
+	madvise(addr, bytes, MADV_DONTFORK);
+	return addr;
+}
+
+static void default_unmap(void *ctx, void *addr, size_t bytes)
+{
+	(void)ctx;
+	munmap(addr, bytes);
+}
+
+static int default_purge(void *ctx, void *addr, size_t bytes)
+{
+	(void)ctx;
+	return madvise(addr, bytes, MADV_DONTNEED);
+}
+
+static const struct zswap_hooks default_hooks = {
+	.size = sizeof(struct zswap_hooks),
+	.alloc = default_alloc,
+	.free = default_free,
+	.map = default_map,
+	.unmap = default_unmap,
+	.purge = default_purge,
+};
+
+static int take_hooks(struct mem *mem, const struct zswap_hooks *hooks)
+{
+	mem->hooks = default_hooks;
+	if (!hooks)
+		return 0;
+	if (hooks->size < sizeof(*hooks) || !hooks->alloc != !hooks->free ||
+	    !hooks->map != !hooks->unmap || (hooks->purge && !hooks->map))
+		return -EINVAL;
+	mem->hooks.ctx = hooks->ctx;
+	if (hooks->alloc) {
+		mem->hooks.alloc = hooks->alloc;
+		mem->hooks.free = hooks->free;
+	}
+	if (hooks->map) {
+		mem->hooks.map = hooks->map;
+		mem->hooks.unmap = hooks->unmap;
+		mem->hooks.purge = hooks->purge;
+	}
+	return 0;
+}
+
+/* ---- blocks, mappings ---------------------------------------------------- */
+
+void *mem_alloc(struct mem *mem, size_t bytes, size_t align)
+{
+	int saved_errno = errno;
+	void *ptr = mem->hooks.alloc(mem->hooks.ctx, bytes, align);
+
+	errno = saved_errno;
+	if (ptr)
+		atomic_fetch_add_explicit(&mem->metadata_bytes, bytes,
+					  memory_order_relaxed);
+	return ptr;
+}
+
+void *mem_zalloc(struct mem *mem, size_t bytes, size_t align)
+{
+	void *ptr = mem_alloc(mem, bytes, align);
+
+	return ptr ? memset(ptr, 0, bytes) : NULL;
+}
+
+void mem_free(struct mem *mem, void *ptr, size_t bytes, size_t align)
+{
+	int saved_errno = errno;
+
+	if (!ptr)
+		return;
+	atomic_fetch_sub_explicit(&mem->metadata_bytes, bytes,
+				  memory_order_relaxed);
+	mem->hooks.free(mem->hooks.ctx, ptr, bytes, align);
+	errno = saved_errno;
+}
+
+void *mem_map(struct mem *mem, size_t bytes, size_t align)
+{
+	int saved_errno = errno;
+	void *addr = mem->hooks.map(mem->hooks.ctx, bytes, align);
+
+	errno = saved_errno;
+	return addr;
+}
+
+void mem_unmap(struct mem *mem, void *addr, size_t bytes)
+{
+	int saved_errno = errno;
+
+	mem->hooks.unmap(mem->hooks.ctx, addr, bytes);
+	errno = saved_errno;
+}
+
+bool mem_can_purge(const struct mem *mem)
+{
+	return mem->hooks.purge;
+}
+
+int mem_purge(struct mem *mem, void *addr, size_t bytes)
+{
+	int saved_errno = errno;
+	int err = mem->hooks.purge(mem->hooks.ctx, addr, bytes);
+
+	errno = saved_errno;
+	return err;
+}
+
+/* ---- the owner ----------------------------------------------------------- */
+
+bool mem_is_owner_pid(const struct mem *mem)
+{
+	return getpid() == mem->owner_pid;
+}
+
+/*
+ * The mapping may be memory that the caller's hook keeps for other uses, so the
+ * advice is taken back before it is given back.
+ */
+static void owner_page_exit(struct mem *mem)
+{
+	int saved_errno = errno;
+
+	if (!mem->owner_page)
+		return;
+	madvise(mem->owner_page, mem->os_page, MADV_KEEPONFORK);
+	errno = saved_errno;
+	mem_unmap(mem, mem->owner_page, mem->os_page);
+	atomic_fetch_sub(&mem->metadata_bytes, mem->os_page);
+	mem->owner_page = NULL;
+}
+
+static int owner_page_init(struct mem *mem)
+{
+	int saved_errno = errno;
+	void *page = mem_map(mem, mem->os_page, mem->os_page);
+
+	if (!page)
+		return -ENOMEM;
+	mem->owner_page = page;
+	atomic_fetch_add(&mem->metadata_bytes, mem->os_page);
+	atomic_store(mem->owner_page, 1);
+	/* Default mappings are kept out of children; this one must be there. */
+	if (madvise(page, mem->os_page, MADV_DOFORK) ||
+	    madvise(page, mem->os_page, MADV_WIPEONFORK))
+		owner_page_exit(mem); /* getpid() it is */
+	errno = saved_errno;
+	return 0;
+}
+
+static unsigned shards_for(unsigned cpus)
+{
+	unsigned n = 1;
+
+	while (n < cpus && n < MAX_SHARDS)
+		n *= 2;
+	return n;
+}
+
+int mem_init(struct mem *mem, const struct zswap_hooks *hooks)
+{
+	int saved_errno = errno;
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	int err = take_hooks(mem, hooks);
+
+	errno = saved_errno;
+	if (err)
+		return err;
+	atomic_init(&mem->metadata_bytes, 0);
+	mem->os_page = (size_t)sysconf(_SC_PAGESIZE);
+	mem->nr_cpus = cpus < 1 ? 1 : cpus > 256 ? 256 : (unsigned)cpus;
+	/* Two for each processor, so that few threads share one. */
+	mem->nr_shards = shards_for(2 * mem->nr_cpus);
+	mem->owner_page = NULL;
+	mem->owner_pid = getpid();
+	return owner_page_init(mem);
+}
+
+void mem_exit(struct mem *mem)
+{
+	owner_page_exit(mem);
+}
+
+/* ---- slabs --------------------------------------------------------------- */
+
+/*
+ *	| struct slab | object | object | ... | object |    16 KiB, so aligned
+ *	                free -> free -> NULL
+ *
+ * Objects from `fresh` on were never handed out and are on no list, so that a
+ * new slab's memory is touched only as it is used.
+ *
+ * Invariant: in_use + length of the free list + per_slab - fresh == per_slab.
+ */
+struct slab {
+	struct list node;
+	struct slab_shard *shard;
+	void *free;
+	uint32_t in_use;
+	uint32_t fresh;
+};
+
+#define SLAB_HEADER round_up(sizeof(struct slab), 16)
+
+void slab_cache_init(struct slab_cache *cache, struct mem *mem,
+		     size_t object_bytes)
+{
+	zswap_assert(object_bytes % 16 == 0 && object_bytes <= 1024);
+	memset(cache, 0, sizeof(*cache));
+	cache->mem = mem;
+	cache->object_bytes = (uint32_t)object_bytes;
+	cache->per_slab =
+		(uint32_t)((SLAB_BYTES - SLAB_HEADER) / object_bytes);
+	for (unsigned i = 0; i < MAX_SHARDS; i++) {
+		list_init(&cache->shards[i].partial);
+		list_init(&cache->shards[i].full);
+	}
+}
+
+static void free_slabs(struct slab_cache *cache, struct list *head)
+{
+	struct list *pos, *tmp;
+
+	list_for_each_safe(pos, tmp, head)
+		mem_free(cache->mem, list_entry(pos, struct slab, node),
+			 SLAB_BYTES, SLAB_BYTES);
+}
+
+void slab_cache_exit(struct slab_cache *cache)
+{
+	if (!cache->mem)
+		return;
+	for (unsigned i = 0; i < MAX_SHARDS; i++) {
+		free_slabs(cache, &cache->shards[i].partial);
+		free_slabs(cache, &cache->shards[i].full);
+	}
+}
+
+static struct slab *slab_new(struct slab_cache *cache, struct slab_shard *shard)
+{
+	struct slab *slab = mem_alloc(cache->mem, SLAB_BYTES, SLAB_BYTES);
+
+	if (!slab)
+		return NULL;
+	zswap_assert((uintptr_t)slab % SLAB_BYTES == 0);
+	slab->shard = shard;
+	slab->free = NULL;
+	slab->in_use = 0;
+	slab->fresh = 0;
+	return slab;
+}
+
+static void *slab_take(struct slab_cache *cache, struct slab *slab)
+{
+	void *object = slab->free;
+
+	lock_assert_held(&slab->shard->lock);
+	if (object)
+		memcpy(&slab->free, object, sizeof(slab->free));
+	else
+		object = (char *)slab + SLAB_HEADER +
+			 (size_t)slab->fresh++ * cache->object_bytes;
+	if (!slab->in_use++)
+		slab->shard->nr_empty--;
+	slab->shard->nr_objects++;
+	if (slab->in_use == cache->per_slab) {
+		list_del(&slab->node);
+		list_add(&slab->node, &slab->shard->full);
+	}
+	return object;
+}
+
+/* Returns a slab to give back once the lock is dropped, or NULL. */
+static struct slab *slab_put(struct slab_cache *cache, struct slab *slab,
+			     void *object)
+{
+	struct slab_shard *shard = slab->shard;
+
+	lock_assert_held(&shard->lock);
+	zswap_assert(slab->in_use);
+	memcpy(object, &slab->free, sizeof(slab->free));
+	slab->free = object;
+	shard->nr_objects--;
+	if (slab->in_use-- == cache->per_slab) {
+		list_del(&slab->node);
+		list_add(&slab->node, &shard->partial);
+	}
+	if (slab->in_use || !shard->nr_empty++)
+		return NULL;
+	shard->nr_empty--;
+	list_del(&slab->node);
+	return slab;
+}
+
+static struct slab_shard *own_shard(struct slab_cache *cache)
+{
+	return &cache->shards[thread_number() & (cache->mem->nr_shards - 1)];
+}
+
+/* Adds an empty slab; the lock is dropped and taken again around the hook. */
+static bool shard_grow(struct slab_cache *cache, struct slab_shard *shard)
+{
+	struct slab *slab;
+
+	lock_give(&shard->lock);
+	slab = slab_new(cache, shard);
+	lock_take(&shard->lock);
+	if (!slab)
+		return !list_empty(&shard->partial);
+	list_add(&slab->node, &shard->partial);
+	shard->nr_empty++;
+	return true;
+}
+
+int slab_alloc_bulk(struct slab_cache *cache, unsigned n, void **out)
+{
+	struct slab_shard *shard = own_shard(cache);
+	unsigned got = 0;
+
+	lock_take(&shard->lock);
+	while (got < n) {
+		if (list_empty(&shard->partial) && !shard_grow(cache, shard))
+			break;
+		out[got++] = slab_take(cache, list_entry(shard->partial.next,
+							 struct slab, node));
+	}
+	lock_give(&shard->lock);
+	if (got == n)
+		return 0;
+	while (got)
+		slab_free(cache, out[--got]);
+	return -ENOMEM;
+}
+
+void *slab_alloc(struct slab_cache *cache)
+{
+	void *object;
+
+	return slab_alloc_bulk(cache, 1, &object) ? NULL : object;
+}
+
+void slab_free(struct slab_cache *cache, void *object)
+{
+	struct slab *slab =
+		(void *)((uintptr_t)object & ~(uintptr_t)(SLAB_BYTES - 1));
+	struct slab_shard *shard = slab->shard;
+
+	lock_take(&shard->lock);
+	slab = slab_put(cache, slab, object);
+	lock_give(&shard->lock);
+	mem_free(cache->mem, slab, SLAB_BYTES, SLAB_BYTES);
+}
+
+size_t slab_nr_objects(struct slab_cache *cache)
+{
+	size_t n = 0;
+
+	for (unsigned i = 0; i < cache->mem->nr_shards; i++) {
+		lock_take(&cache->shards[i].lock);
+		n += cache->shards[i].nr_objects;
+		lock_give(&cache->shards[i].lock);
+	}
+	return n;
+}
+
+static bool slab_check(struct slab_cache *cache, struct slab *slab)
+{
+	uint32_t nr_free = 0;
+
+	for (void *p = slab->free; p; memcpy(&p, p, sizeof(p)))
+		if (++nr_free > cache->per_slab)
+			return false;
+	return slab->in_use + nr_free == slab->fresh &&
+	       slab->fresh <= cache->per_slab;
+}
+
+static bool shard_check(struct slab_cache *cache, struct slab_shard *shard)
+{
+	unsigned nr_empty = 0;
+	size_t nr_objects = 0;
+	struct list *pos;
+
+	list_for_each(pos, &shard->partial) {
+		struct slab *slab = list_entry(pos, struct slab, node);
+
+		if (!slab_check(cache, slab) || slab->in_use == cache->per_slab)
+			return false;
+		nr_empty += !slab->in_use;
+		nr_objects += slab->in_use;
+	}
+	list_for_each(pos, &shard->full) {
+		struct slab *slab = list_entry(pos, struct slab, node);
+
+		if (!slab_check(cache, slab) || slab->in_use != cache->per_slab)
+			return false;
+		nr_objects += slab->in_use;
+	}
+	return nr_empty == shard->nr_empty && nr_objects == shard->nr_objects;
+}
+
+bool slab_cache_check(struct slab_cache *cache)
+{
+	for (unsigned i = 0; i < MAX_SHARDS; i++)
+		if (!shard_check(cache, &cache->shards[i]))
+			return false;
+	return true;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mem.h - memory for the library's own use, through the caller's hooks
+ *
+ * Everything the library takes from the system passes through here and is
+ * counted: metadata by the byte, and mappings for pages (which span.c counts
+ * itself). Three parts:
+ *
+ * - mem_alloc() and friends: blocks of metadata of any size.
+ * - A *slab cache*: objects of one small size, cut from slabs of 16 KiB that
+ *   are aligned to their size, so that an object finds its slab by masking its
+ *   address. The slabs are dealt to shards; a thread allocates from the shard
+ *   of its number, and an object goes back to the slab it came from, so that
+ *   two threads seldom meet on a lock. A slab whose objects are all free is
+ *   given back, but for one per shard.
+ * - The owner check: a page whose contents the kernel wipes in a forked child
+ *   (MADV_WIPEONFORK) tells parent and child apart for the price of reading one
+ *   word; where the kernel can't, by getpid().
+ *
+ * Locking: the shard's lock guards its slabs. It is a leaf.
+ */
+#ifndef ZSWAP_MEM_H
+#define ZSWAP_MEM_H
+
+#include "list.h"
+#include "sync.h"
+
+#include <sys/types.h>
+#include <zswap/zswap.h>
+
+#define SLAB_BYTES 16384
+#define MAX_SHARDS 16
+
+struct mem {
+	struct zswap_hooks hooks;
+	_Atomic size_t metadata_bytes;
+	size_t os_page;
+	unsigned nr_shards; /* a power of two, about one per processor */
+	unsigned nr_cpus;
+	_Atomic uint32_t *owner_page; /* its first word is 1 in the owner */
+	pid_t owner_pid;              /* checked when owner_page is NULL */
+};
+
+/**
+ * mem_init() - take over the caller's hooks
+ * @hooks: NULL for malloc and mmap; checked, then copied
+ *
+ * Return: 0, -EINVAL (half a pair of hooks), -ENOMEM.
+ */
+int mem_init(struct mem *mem, const struct zswap_hooks *hooks);
+void mem_exit(struct mem *mem);
+
+/* Whether this process is the one that called mem_init(). */
+static inline bool mem_is_owner(const struct mem *mem);
+
+void *mem_alloc(struct mem *mem, size_t bytes, size_t align);
+void *mem_zalloc(struct mem *mem, size_t bytes, size_t align);
+void mem_free(struct mem *mem, void *ptr, size_t bytes, size_t align);
+
+/* Zero-filled pages; not counted. NULL when there are none. */
+void *mem_map(struct mem *mem, size_t bytes, size_t align);
+void mem_unmap(struct mem *mem, void *addr, size_t bytes);
+/* Whether parts of a mapping can be given back. */
+bool mem_can_purge(const struct mem *mem);
+/* Gives back whole system pages; 0 when they are really gone. */
+int mem_purge(struct mem *mem, void *addr, size_t bytes);
+
+struct slab_shard {
+	alignas(CACHE_LINE) struct lock lock;
+	struct list partial; /* slabs with a free object, empty ones too */
+	struct list full;
+	unsigned nr_empty;
+	size_t nr_objects; /* in use */
+};
+
+struct slab_cache {
+	struct mem *mem;
+	uint32_t object_bytes;
+	uint32_t per_slab;
+	struct slab_shard shards[MAX_SHARDS];
+};
+
+/* object_bytes: a multiple of 16, at most 1024 */
+void slab_cache_init(struct slab_cache *cache, struct mem *mem,
+		     size_t object_bytes);
+/* Gives back all slabs, whatever objects are still in use. */
+void slab_cache_exit(struct slab_cache *cache);
+
+/* Allocates n objects into out[], or none. 0 or -ENOMEM. */
+int slab_alloc_bulk(struct slab_cache *cache, unsigned n, void **out);
+void *slab_alloc(struct slab_cache *cache);
+void slab_free(struct slab_cache *cache, void *object);
+
+/* Objects in use: exact when no call is running. */
+size_t slab_nr_objects(struct slab_cache *cache);
+/* Whether the invariants hold; for tests, with no call running. */
+bool slab_cache_check(struct slab_cache *cache);
+
+bool mem_is_owner_pid(const struct mem *mem);
+
+static inline bool mem_is_owner(const struct mem *mem)
+{
+	if (likely(mem->owner_page))
+		return atomic_load_explicit(mem->owner_page,
+					    memory_order_relaxed);
+	return mem_is_owner_pid(mem);
+}
+
+#endif /* ZSWAP_MEM_H */

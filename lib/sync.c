@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+/*
+ * sync.c - where a thread waits for a lock, and where it gets its number
+ */
+#include "sync.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/*
+ * Critical sections last tens of nanoseconds, so a hundred pauses (a few
+ * microseconds) outlast any holder that is running; longer only burns the time
+ * of a holder that was preempted.
+ */
+#define SPINS 100
+#define SLEEP_NS 1000000
+
+_Thread_local unsigned thread_number_plus_one;
+
+unsigned thread_number_new(void)
+{
+	static _Atomic unsigned last;
+	unsigned n = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed);
+
+	/* After 2^32 threads numbers repeat, which costs speed, no more. */
+	thread_number_plus_one = n + 1 ? n + 1 : 1;
+	return thread_number_plus_one - 1;
+}
+
+static void cpu_pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__arm__)
+	__asm__ volatile("yield");
+#endif
+}
+
+void lock_wait(struct lock *lock)
+{
+	const struct timespec limit = { 0, SLEEP_NS };
+	int saved_errno = errno;
+
+	for (int i = 0; i < SPINS; i++) {
+		cpu_pause();
+		if (!atomic_load_explicit(&lock->word, memory_order_relaxed) &&
+		    lock_try(lock))
+			return;
+	}
+	atomic_fetch_add_explicit(&lock->waiters, 1, memory_order_relaxed);
+	while (!lock_try(lock))
+		syscall(SYS_futex, &lock->word, FUTEX_WAIT_PRIVATE, 1, &limit,
+			NULL, 0);
+	atomic_fetch_sub_explicit(&lock->waiters, 1, memory_order_relaxed);
+	errno = saved_errno;
+}
+
+void lock_wake(struct lock *lock)
+{
+	int saved_errno = errno;
+
+	syscall(SYS_futex, &lock->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	errno = saved_errno;
+}
+
+void wait_a_moment(unsigned *round)
+{
+	struct timespec t = { 0, 20000 };
+	int saved_errno = errno;
+
+	for (unsigned i = 0; i < *round && t.tv_nsec < SLEEP_NS; i++)
+		t.tv_nsec *= 2;
+	++*round;
+	nanosleep(&t, NULL);
+	errno = saved_errno;
+}
