@@ -1,0 +1,634 @@
+// SPDX-License-Identifier: MIT
+#include "span.h"
+
+#include <string.h>
+
+#define WORD_BITS 64
+#define NR_WORDS (SPAN_CHUNK_GRANULES / WORD_BITS)
+
+/* Runs that go back in one round: bounds the stack and each call's work. */
+#define TRIM_RUNS 32
+
+/*
+ * Invariants, under the lock:
+ *
+ *	nr_free == bits set in free[]; resident[] is a part of free[]
+ *	nr_busy == granules that are used, or just being purged
+ *	nr_free + nr_busy + granules that wait + header == 1024
+ */
+struct chunk {
+	struct list node;
+	unsigned bucket; /* the chunks[] list it is on */
+	unsigned nr_free;
+	unsigned nr_busy;
+	uint64_t free[NR_WORDS];
+	uint64_t resident[NR_WORDS];
+	void *owner[SPAN_CHUNK_GRANULES];     /* NULL unless used */
+	uint8_t waiting[SPAN_CHUNK_GRANULES]; /* a waiting run's length, at its
+						 first granule */
+};
+
+/* Lies in the first bytes of a waiting run, whose memory is there. */
+struct waiting_run {
+	struct list node;      /* on span->waiting */
+	struct list same_size; /* on span->waiting_by_length */
+};
+
+struct trim_run {
+	char *addr;
+	unsigned nr;
+};
+
+void span_init(struct span_pool *span, struct mem *mem, size_t granule_bytes)
+{
+	memset(span, 0, sizeof(*span));
+	span->mem = mem;
+	span->granule_bytes = granule_bytes;
+	span->chunk_bytes = granule_bytes * SPAN_CHUNK_GRANULES;
+	span->header_granules =
+		(unsigned)(round_up(sizeof(struct chunk), granule_bytes) /
+			   granule_bytes);
+	for (unsigned i = 0; i <= SPAN_MAX_RUN; i++) {
+		list_init(&span->chunks[i]);
+		list_init(&span->waiting_by_length[i]);
+	}
+	list_init(&span->waiting);
+}
+
+static size_t header_bytes(const struct span_pool *span)
+{
+	return span->header_granules * span->granule_bytes;
+}
+
+static struct chunk *chunk_of(const struct span_pool *span, const void *addr)
+{
+	return (void *)((uintptr_t)addr & ~(uintptr_t)(span->chunk_bytes - 1));
+}
+
+static unsigned index_of(const struct span_pool *span, const void *addr)
+{
+	return (unsigned)(((uintptr_t)addr & (span->chunk_bytes - 1)) /
+			  span->granule_bytes);
+}
+
+static void *granule_addr(const struct span_pool *span, struct chunk *chunk,
+			  unsigned i)
+{
+	return (char *)chunk + i * span->granule_bytes;
+}
+
+void *span_owner(const struct span_pool *span, const void *addr)
+{
+	return chunk_of(span, addr)->owner[index_of(span, addr)];
+}
+
+size_t span_held_bytes(struct span_pool *span)
+{
+	return (atomic_load_explicit(&span->nr_used, memory_order_relaxed) +
+		atomic_load_explicit(&span->nr_reserve, memory_order_relaxed)) *
+	       span->granule_bytes;
+}
+
+size_t span_reserve_bytes(struct span_pool *span)
+{
+	return atomic_load_explicit(&span->nr_reserve, memory_order_relaxed) *
+	       span->granule_bytes;
+}
+
+static void add_to(_Atomic size_t *count, size_t n)
+{
+	atomic_fetch_add_explicit(count, n, memory_order_relaxed);
+}
+
+static void take_from(_Atomic size_t *count, size_t n)
+{
+	atomic_fetch_sub_explicit(count, n, memory_order_relaxed);
+}
+
+/* ---- bits ---------------------------------------------------------------- */
+
+static bool bit_is_set(const uint64_t *bits, unsigned i)
+{
+	return bits[i / WORD_BITS] >> (i % WORD_BITS) & 1;
+}
+
+static void set_bits(uint64_t *bits, unsigned first, unsigned nr)
+{
+	for (unsigned i = first; i < first + nr; i++)
+		bits[i / WORD_BITS] |= UINT64_C(1) << (i % WORD_BITS);
+}
+
+/* Clears bits and says how many of them were set. */
+static unsigned clear_bits(uint64_t *bits, unsigned first, unsigned nr)
+{
+	unsigned was_set = 0;
+
+	for (unsigned i = first; i < first + nr; i++) {
+		was_set += bit_is_set(bits, i);
+		bits[i / WORD_BITS] &= ~(UINT64_C(1) << (i % WORD_BITS));
+	}
+	return was_set;
+}
+
+static unsigned count_bits(const uint64_t *bits)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < NR_WORDS; i++)
+		n += (unsigned)__builtin_popcountll(bits[i]);
+	return n;
+}
+
+/* The first bit from `from` on that equals `set`; 1024 when there is none. */
+static unsigned next_bit(const uint64_t *bits, unsigned from, bool set)
+{
+	while (from < SPAN_CHUNK_GRANULES) {
+		uint64_t word = bits[from / WORD_BITS];
+
+		word = (set ? word : ~word) >> (from % WORD_BITS);
+		if (word)
+			return from + (unsigned)__builtin_ctzll(word);
+		from = (from / WORD_BITS + 1) * WORD_BITS;
+	}
+	return SPAN_CHUNK_GRANULES;
+}
+
+/* ---- free granules of a chunk -------------------------------------------- */
+
+/* The first of nr free granules in a row; 1024 when there are none. */
+static unsigned find_run(const struct chunk *chunk, unsigned nr)
+{
+	unsigned first = next_bit(chunk->free, 0, true);
+
+	while (first < SPAN_CHUNK_GRANULES) {
+		unsigned end = next_bit(chunk->free, first, false);
+
+		if (end - first >= nr)
+			return first;
+		first = next_bit(chunk->free, end, true);
+	}
+	return first;
+}
+
+static void move_to_bucket(struct span_pool *span, struct chunk *chunk,
+			   unsigned bucket)
+{
+	list_del(&chunk->node);
+	chunk->bucket = bucket;
+	list_add(&chunk->node, &span->chunks[bucket]);
+}
+
+/* Length of the free run around granule i, as far as 16 to either side. */
+static unsigned free_around(const struct chunk *chunk, unsigned i)
+{
+	unsigned first = i, end = i;
+
+	while (i - first < SPAN_MAX_RUN && bit_is_set(chunk->free, first - 1))
+		first--;
+	while (end - i < SPAN_MAX_RUN && end < SPAN_CHUNK_GRANULES &&
+	       bit_is_set(chunk->free, end))
+		end++;
+	return end - first < SPAN_MAX_RUN ? end - first : SPAN_MAX_RUN;
+}
+
+static void make_free(struct span_pool *span, struct chunk *chunk,
+		      unsigned first, unsigned nr)
+{
+	unsigned longest;
+
+	lock_assert_held(&span->lock);
+	set_bits(chunk->free, first, nr);
+	chunk->nr_free += nr;
+	longest = free_around(chunk, first);
+	if (longest > chunk->bucket)
+		move_to_bucket(span, chunk, longest);
+}
+
+static void make_resident(struct span_pool *span, struct chunk *chunk,
+			  unsigned first, unsigned nr)
+{
+	set_bits(chunk->resident, first, nr);
+	add_to(&span->nr_reserve, nr);
+}
+
+/* Marks a run as busy; its granules were free. */
+static void make_busy(struct span_pool *span, struct chunk *chunk,
+		      unsigned first, unsigned nr)
+{
+	lock_assert_held(&span->lock);
+	clear_bits(chunk->free, first, nr);
+	take_from(&span->nr_reserve, clear_bits(chunk->resident, first, nr));
+	chunk->nr_free -= nr;
+	chunk->nr_busy += nr;
+}
+
+/* ---- chunks -------------------------------------------------------------- */
+
+static void chunk_reset(struct span_pool *span, struct chunk *chunk)
+{
+	unsigned header = span->header_granules;
+
+	memset(chunk, 0, sizeof(*chunk));
+	chunk->nr_free = SPAN_CHUNK_GRANULES - header;
+	set_bits(chunk->free, header, chunk->nr_free);
+	chunk->bucket = SPAN_MAX_RUN;
+}
+
+/* Called without the lock. */
+static struct chunk *chunk_map(struct span_pool *span)
+{
+	struct chunk *chunk =
+		mem_map(span->mem, span->chunk_bytes, span->chunk_bytes);
+
+	if (!chunk)
+		return NULL;
+	add_to(&span->mem->metadata_bytes, header_bytes(span));
+	chunk_reset(span, chunk);
+	return chunk;
+}
+
+static void chunk_unmap(struct span_pool *span, struct chunk *chunk)
+{
+	if (!chunk)
+		return;
+	take_from(&span->mem->metadata_bytes, header_bytes(span));
+	mem_unmap(span->mem, chunk, span->chunk_bytes);
+}
+
+void span_exit(struct span_pool *span)
+{
+	struct list *pos, *tmp;
+
+	if (!span->mem)
+		return;
+	for (unsigned i = 0; i <= SPAN_MAX_RUN; i++)
+		list_for_each_safe(pos, tmp, &span->chunks[i])
+			chunk_unmap(span, list_entry(pos, struct chunk, node));
+	chunk_unmap(span, span->spare);
+	span->mem = NULL;
+}
+
+/* ---- waiting runs -------------------------------------------------------- */
+
+static void start_waiting(struct span_pool *span, struct chunk *chunk,
+			  struct waiting_run *run, unsigned nr)
+{
+	chunk->waiting[index_of(span, run)] = (uint8_t)nr;
+	list_add(&run->node, &span->waiting);
+	list_add(&run->same_size, &span->waiting_by_length[nr]);
+	span->nr_waiting += nr;
+	add_to(&span->nr_reserve, nr);
+}
+
+/* Returns the run's length. */
+static unsigned stop_waiting(struct span_pool *span, struct chunk *chunk,
+			     struct waiting_run *run)
+{
+	unsigned i = index_of(span, run);
+	unsigned nr = chunk->waiting[i];
+
+	zswap_assert(nr);
+	chunk->waiting[i] = 0;
+	list_del(&run->node);
+	list_del(&run->same_size);
+	span->nr_waiting -= nr;
+	take_from(&span->nr_reserve, nr);
+	return nr;
+}
+
+static struct waiting_run *newest_of_length(struct span_pool *span, unsigned nr)
+{
+	struct list *head = &span->waiting_by_length[nr];
+
+	if (list_empty(head))
+		return NULL;
+	return list_entry(head->next, struct waiting_run, same_size);
+}
+
+/* ---- giving back --------------------------------------------------------- */
+
+/* Takes a chunk without busy granules off all lists, its waiting runs too. */
+static void chunk_retire(struct span_pool *span, struct chunk *chunk)
+{
+	lock_assert_held(&span->lock);
+	zswap_assert(!chunk->nr_busy);
+	for (unsigned i = 0; i < SPAN_CHUNK_GRANULES; i++)
+		if (chunk->waiting[i])
+			stop_waiting(span, chunk, granule_addr(span, chunk, i));
+	take_from(&span->nr_reserve, count_bits(chunk->resident));
+	list_del(&chunk->node);
+}
+
+/* Keeps a retired chunk as the spare, or unmaps it. Called without the lock. */
+static void chunk_dispose(struct span_pool *span, struct chunk *chunk)
+{
+	size_t header = header_bytes(span);
+
+	if (mem_can_purge(span->mem) &&
+	    !mem_purge(span->mem, (char *)chunk + header,
+		       span->chunk_bytes - header)) {
+		chunk_reset(span, chunk);
+		lock_take(&span->lock);
+		if (!span->spare) {
+			span->spare = chunk;
+			chunk = NULL;
+		}
+		lock_give(&span->lock);
+	}
+	chunk_unmap(span, chunk);
+}
+
+static size_t reserve_limit(struct span_pool *span)
+{
+	return atomic_load_explicit(&span->nr_used, memory_order_relaxed) /
+	       SPAN_RESERVE_SHARE;
+}
+
+/*
+ * Takes the oldest waiting runs off their lists, down to half of the limit so
+ * that the next calls have nothing to do. They count as busy until their memory
+ * is gone. A run whose chunk is otherwise unused ends the round: its chunk goes
+ * as a whole, in *retired.
+ */
+static unsigned collect_trim(struct span_pool *span, struct trim_run *runs,
+			     struct chunk **retired)
+{
+	size_t target = reserve_limit(span) / 2;
+	unsigned n = 0;
+
+	lock_assert_held(&span->lock);
+	*retired = NULL;
+	if (span->nr_waiting <= reserve_limit(span))
+		return 0;
+	while (n < TRIM_RUNS && span->nr_waiting > target) {
+		struct waiting_run *run = list_entry(
+			span->waiting.prev, struct waiting_run, node);
+		struct chunk *chunk = chunk_of(span, run);
+
+		if (!chunk->nr_busy) {
+			chunk_retire(span, chunk);
+			*retired = chunk;
+			break;
+		}
+		runs[n].addr = (char *)run;
+		runs[n].nr = stop_waiting(span, chunk, run);
+		chunk->nr_busy += runs[n++].nr;
+	}
+	return n;
+}
+
+/* Sorts by address: at most TRIM_RUNS of them. */
+static void sort_runs(struct trim_run *runs, unsigned n)
+{
+	for (unsigned i = 1; i < n; i++) {
+		struct trim_run run = runs[i];
+		unsigned j = i;
+
+		for (; j && runs[j - 1].addr > run.addr; j--)
+			runs[j] = runs[j - 1];
+		runs[j] = run;
+	}
+}
+
+/* Joins neighbours in one chunk, so that they go back by one call. */
+static unsigned join_runs(struct span_pool *span, struct trim_run *runs,
+			  unsigned n)
+{
+	unsigned out = 0;
+
+	for (unsigned i = 1; i < n; i++) {
+		struct trim_run *last = &runs[out];
+
+		if (last->addr + last->nr * span->granule_bytes ==
+			    runs[i].addr &&
+		    chunk_of(span, last->addr) == chunk_of(span, runs[i].addr))
+			last->nr += runs[i].nr;
+		else
+			runs[++out] = runs[i];
+	}
+	return n ? out + 1 : 0;
+}
+
+/*
+ * Gives the memory of a run back. Returns what of it lost its memory: whole
+ * system pages, so nothing of a run that is shorter than one.
+ */
+static struct trim_run purge_run(struct span_pool *span, struct trim_run run)
+{
+	size_t os_page = span->mem->os_page;
+	uintptr_t addr = (uintptr_t)run.addr;
+	uintptr_t first = round_up(addr, os_page);
+	uintptr_t end = (addr + run.nr * span->granule_bytes) & ~(os_page - 1);
+	struct trim_run purged = { run.addr, 0 };
+
+	if (first < end && !mem_purge(span->mem, (void *)first, end - first)) {
+		/* A granule counts only if all of it is gone. */
+		first = round_up(first, span->granule_bytes);
+		end &= ~(span->granule_bytes - 1);
+		purged.addr = (char *)first;
+		purged.nr = (unsigned)((end - first) / span->granule_bytes);
+	}
+	return purged;
+}
+
+/* Ends a run's trim. Returns its chunk if that is now unused and retired. */
+static struct chunk *finish_trim(struct span_pool *span, struct trim_run run,
+				 struct trim_run purged)
+{
+	struct chunk *chunk = chunk_of(span, run.addr);
+	unsigned first = index_of(span, run.addr);
+
+	lock_assert_held(&span->lock);
+	make_resident(span, chunk, first, run.nr);
+	if (purged.nr)
+		take_from(&span->nr_reserve,
+			  clear_bits(chunk->resident,
+				     index_of(span, purged.addr), purged.nr));
+	make_free(span, chunk, first, run.nr);
+	chunk->nr_busy -= run.nr;
+	if (chunk->nr_busy ||
+	    chunk->nr_free < SPAN_CHUNK_GRANULES - span->header_granules)
+		return NULL;
+	chunk_retire(span, chunk);
+	return chunk;
+}
+
+/* One round; false when there was nothing to do. */
+static bool trim_once(struct span_pool *span)
+{
+	struct trim_run runs[TRIM_RUNS];
+	struct chunk *retired;
+	unsigned n;
+
+	lock_take(&span->lock);
+	n = collect_trim(span, runs, &retired);
+	lock_give(&span->lock);
+	if (retired)
+		chunk_dispose(span, retired);
+	else if (!n)
+		return false;
+	sort_runs(runs, n);
+	n = join_runs(span, runs, n);
+	for (unsigned i = 0; i < n; i++) {
+		struct trim_run purged = purge_run(span, runs[i]);
+
+		lock_take(&span->lock);
+		retired = finish_trim(span, runs[i], purged);
+		lock_give(&span->lock);
+		if (retired)
+			chunk_dispose(span, retired);
+	}
+	return true;
+}
+
+/* ---- out and in ---------------------------------------------------------- */
+
+/* A run of free granules, now busy, or NULL. */
+static void *take_free(struct span_pool *span, unsigned nr)
+{
+	lock_assert_held(&span->lock);
+	for (unsigned b = nr; b <= SPAN_MAX_RUN; b++) {
+		while (!list_empty(&span->chunks[b])) {
+			struct chunk *chunk = list_entry(
+				span->chunks[b].next, struct chunk, node);
+			unsigned first = find_run(chunk, nr);
+
+			if (first < SPAN_CHUNK_GRANULES) {
+				make_busy(span, chunk, first, nr);
+				return granule_addr(span, chunk, first);
+			}
+			/* The bound was too high; now it is known better. */
+			move_to_bucket(span, chunk, nr - 1);
+		}
+	}
+	return NULL;
+}
+
+static void *take_waiting(struct span_pool *span, unsigned nr)
+{
+	struct waiting_run *run = newest_of_length(span, nr);
+
+	lock_assert_held(&span->lock);
+	if (!run)
+		return NULL;
+	stop_waiting(span, chunk_of(span, run), run);
+	chunk_of(span, run)->nr_busy += nr;
+	return run;
+}
+
+/* Adds a chunk; the lock is dropped and taken again where one is mapped. */
+static bool grow(struct span_pool *span)
+{
+	struct chunk *chunk = span->spare;
+
+	lock_assert_held(&span->lock);
+	span->spare = NULL;
+	if (!chunk) {
+		lock_give(&span->lock);
+		chunk = chunk_map(span);
+		lock_take(&span->lock);
+	}
+	if (!chunk)
+		return false;
+	list_add(&chunk->node, &span->chunks[chunk->bucket]);
+	return true;
+}
+
+void *span_alloc(struct span_pool *span, unsigned nr, void *owner)
+{
+	struct chunk *chunk;
+	void *run;
+
+	zswap_assert(nr && nr <= SPAN_MAX_RUN && owner);
+	lock_take(&span->lock);
+	run = take_waiting(span, nr);
+	while (!run) {
+		run = take_free(span, nr);
+		if (!run && !grow(span))
+			break;
+	}
+	if (run) {
+		add_to(&span->nr_used, nr);
+		chunk = chunk_of(span, run);
+		for (unsigned i = 0; i < nr; i++)
+			chunk->owner[index_of(span, run) + i] = owner;
+	}
+	lock_give(&span->lock);
+	return run;
+}
+
+void span_free(struct span_pool *span, void *run, unsigned nr)
+{
+	struct chunk *chunk = chunk_of(span, run);
+	struct chunk *retired = NULL;
+	bool trim;
+
+	lock_take(&span->lock);
+	for (unsigned i = 0; i < nr; i++)
+		chunk->owner[index_of(span, run) + i] = NULL;
+	take_from(&span->nr_used, nr);
+	if (mem_can_purge(span->mem)) {
+		chunk->nr_busy -= nr;
+		start_waiting(span, chunk, run, nr);
+	} else {
+		/* Nothing of it is purged; only a whole chunk can go. */
+		retired = finish_trim(span, (struct trim_run){ run, nr },
+				      (struct trim_run){ run, 0 });
+	}
+	trim = span->nr_waiting > reserve_limit(span);
+	lock_give(&span->lock);
+	if (retired)
+		chunk_dispose(span, retired);
+	while (trim)
+		trim = trim_once(span);
+}
+
+/* ---- check --------------------------------------------------------------- */
+
+struct tally {
+	size_t used, waiting, resident;
+};
+
+static bool chunk_check(struct span_pool *span, struct chunk *chunk,
+			unsigned bucket, struct tally *tally)
+{
+	unsigned used = 0, waiting = 0;
+
+	for (unsigned i = span->header_granules; i < SPAN_CHUNK_GRANULES; i++) {
+		bool free_bit = bit_is_set(chunk->free, i);
+
+		used += chunk->owner[i] != NULL;
+		waiting += chunk->waiting[i];
+		if (free_bit && (chunk->owner[i] || chunk->waiting[i]))
+			return false;
+		if (bit_is_set(chunk->resident, i) && !free_bit)
+			return false;
+	}
+	tally->used += used;
+	tally->waiting += waiting;
+	tally->resident += count_bits(chunk->resident);
+	return chunk->bucket == bucket && chunk->nr_busy == used &&
+	       chunk->nr_free == count_bits(chunk->free) &&
+	       (bucket == SPAN_MAX_RUN ||
+		find_run(chunk, bucket + 1) == SPAN_CHUNK_GRANULES) &&
+	       chunk->nr_free + used + waiting + span->header_granules ==
+		       SPAN_CHUNK_GRANULES;
+}
+
+bool span_check(struct span_pool *span)
+{
+	struct tally tally = { 0, 0, 0 };
+	struct list *pos;
+
+	for (unsigned b = 0; b <= SPAN_MAX_RUN; b++)
+		list_for_each(pos, &span->chunks[b])
+			if (!chunk_check(span,
+					 list_entry(pos, struct chunk, node), b,
+					 &tally))
+				return false;
+	return tally.used == atomic_load(&span->nr_used) &&
+	       tally.waiting == span->nr_waiting &&
+	       tally.waiting + tally.resident ==
+		       atomic_load(&span->nr_reserve) &&
+	       span->nr_waiting <= reserve_limit(span);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * span.h - runs of pages for zspages
+ *
+ * A *granule* is the cache's page (4, 16 or 64 KiB). A *run* is 1 to 16
+ * neighbouring granules, contiguous in virtual memory. Runs are cut from
+ * *chunks*, mappings of 1024 granules that are aligned to their size, so that
+ * any address in a run finds its chunk by masking and there its run's owner:
+ *
+ *	chunk | header: free bits, owner of each granule | run | run | free |
+ *
+ * A granule is in one of three states:
+ *
+ *	used      part of a run that was handed out
+ *	waiting   part of a run that came back, its memory still there; such runs
+ *	          wait in lists by length for the next request of that length
+ *	free      a bit in the header; as a rule without memory behind it
+ *
+ * *Held* is the memory that is really there: what is used, and the *reserve*,
+ * which is what waits. The reserve saves page faults (about 2 us each, as much
+ * as loading a page) where runs come and go. It is kept within 1/32 of what is
+ * used, oldest given back first, so that an empty pool holds nothing. A larger
+ * share would hold more and save little: steady churn needs only the runs of a
+ * few operations.
+ *
+ * Memory goes back inside a chunk by the purge hook, never by unmapping parts,
+ * and outside the lock. A chunk without used granules is unmapped, but for one
+ * spare. Where memory can't go back in parts (no purge hook, or a purge that
+ * fails, or a system page larger than a granule, at the ends of a run), free
+ * granules keep their memory. They are *resident*, a second bit, and count as
+ * reserve, beyond the 1/32, until they are used or their chunk is empty.
+ *
+ * Locking: span->lock guards all lists and bits; a leaf. The owner of a used
+ * run's granules is constant while the run is used, and read without the lock.
+ */
+#ifndef ZSWAP_SPAN_H
+#define ZSWAP_SPAN_H
+
+#include "mem.h"
+
+#define SPAN_MAX_RUN 16
+#define SPAN_CHUNK_GRANULES 1024
+#define SPAN_RESERVE_SHARE 32
+
+struct chunk;
+
+struct span_pool {
+	struct mem *mem;
+	size_t granule_bytes;
+	size_t chunk_bytes;
+	unsigned header_granules;
+	struct lock lock;
+	/* Chunks by an upper bound of their longest free run, capped at 16. */
+	struct list chunks[SPAN_MAX_RUN + 1];
+	struct list waiting; /* all waiting runs, newest first */
+	struct list waiting_by_length[SPAN_MAX_RUN + 1];
+	size_t nr_waiting; /* granules */
+	struct chunk *spare; /* empty and purged, on no list */
+	/* Written under the lock, read by anybody. */
+	_Atomic size_t nr_used;    /* granules */
+	_Atomic size_t nr_reserve; /* granules: waiting, or free and resident */
+};
+
+/* granule_bytes: a power of two, at least 4096 */
+void span_init(struct span_pool *span, struct mem *mem, size_t granule_bytes);
+/* Unmaps everything, whatever is still in use. */
+void span_exit(struct span_pool *span);
+
+/**
+ * span_alloc() - hand out a run
+ * @nr:    granules, 1 .. SPAN_MAX_RUN
+ * @owner: what span_owner() is to return for addresses in the run
+ *
+ * Return: the run, with undefined contents, or NULL.
+ */
+void *span_alloc(struct span_pool *span, unsigned nr, void *owner);
+
+/* Takes a run back. Its memory stays in the reserve or goes to the system. */
+void span_free(struct span_pool *span, void *run, unsigned nr);
+
+/* The owner of the run in which addr lies, which must be used. */
+void *span_owner(const struct span_pool *span, const void *addr);
+
+/* Bytes of memory behind all runs, the reserve's among them; and these. */
+size_t span_held_bytes(struct span_pool *span);
+size_t span_reserve_bytes(struct span_pool *span);
+
+/* Whether the invariants hold; for tests, with no call running. */
+bool span_check(struct span_pool *span);
+
+#endif /* ZSWAP_SPAN_H */
