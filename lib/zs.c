@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: MIT
+#include "zs_priv.h"
+
+#include <string.h>
+
+/* ---- fullness ------------------------------------------------------------ */
+
+static void list_zspage(struct zs_class *class, struct zspage *zspage)
+{
+	lock_assert_held(&class->lock);
+	list_add(&zspage->node, &class->groups[zspage->group]);
+	class->nonempty |= (uint16_t)(1u << zspage->group);
+}
+
+static void unlist_zspage(struct zs_class *class, struct zspage *zspage)
+{
+	lock_assert_held(&class->lock);
+	list_del(&zspage->node);
+	if (list_empty(&class->groups[zspage->group]))
+		class->nonempty &= (uint16_t)~(1u << zspage->group);
+}
+
+/*
+ * Finds the group and the numbers of objects that share it, so that the next
+ * calls can tell that nothing changes without a division.
+ */
+static void set_group(struct zspage *zspage)
+{
+	unsigned objects = zspage->class->size.objects;
+	unsigned used = zspage->in_use;
+	unsigned group = zs_fullness(used, objects);
+	unsigned low = used, high = used;
+
+	if (group > 0 && group < ZS_FULL) {
+		/* group - 1 tenths, rounded up, to the next tenth's start. */
+		low = (10 * (group - 1) * objects + 99) / 100;
+		high = (10 * group * objects + 99) / 100 - 1;
+		if (!low)
+			low = 1;
+		if (high > objects - 1)
+			high = objects - 1;
+	}
+	zspage->group = (uint8_t)group;
+	zspage->low = (uint16_t)low;
+	zspage->high = (uint16_t)high;
+}
+
+static void regroup(struct zs_class *class, struct zspage *zspage)
+{
+	if (likely(zspage->in_use >= zspage->low &&
+		   zspage->in_use <= zspage->high))
+		return;
+	unlist_zspage(class, zspage);
+	set_group(zspage);
+	list_zspage(class, zspage);
+}
+
+/* ---- zspages ------------------------------------------------------------- */
+
+/* Builds an empty zspage, on no list. Called without the class's lock. */
+static struct zspage *new_zspage(struct zs_pool *pool, struct zs_class *class)
+{
+	struct zspage *zspage = slab_alloc(&pool->zspages);
+
+	if (!zspage)
+		return NULL;
+	zspage->base = span_alloc(&pool->span, class->size.pages, zspage);
+	if (!zspage->base) {
+		slab_free(&pool->zspages, zspage);
+		return NULL;
+	}
+	zspage->huge_cell = NULL;
+	zspage->class = class;
+	zspage->first_free = ZS_NO_OBJECT;
+	zspage->fresh = 0;
+	zspage->in_use = 0;
+	set_group(zspage);
+	return zspage;
+}
+
+/* Called without the class's lock, when the zspage is on no list any more. */
+static void free_zspage(struct zs_pool *pool, struct zspage *zspage)
+{
+	span_free(&pool->span, zspage->base, zspage->class->size.pages);
+	slab_free(&pool->zspages, zspage);
+}
+
+/* The fullest zspage that is not full, or NULL. */
+static struct zspage *pick_zspage(struct zs_class *class)
+{
+	unsigned candidates = class->nonempty & ~(1u << ZS_FULL);
+	unsigned group;
+
+	if (!candidates)
+		return NULL;
+	group = 31 - (unsigned)__builtin_clz(candidates);
+	return list_entry(class->groups[group].next, struct zspage, node);
+}
+
+/* Adds a zspage; the lock is dropped and taken again meanwhile. */
+static struct zspage *grow_class(struct zs_pool *pool, struct zs_class *class)
+{
+	struct zspage *zspage;
+
+	lock_give(&class->lock);
+	zspage = new_zspage(pool, class);
+	lock_take(&class->lock);
+	if (!zspage)
+		return NULL;
+	list_zspage(class, zspage);
+	class->allocated += class->size.objects;
+	return zspage;
+}
+
+/* ---- objects ------------------------------------------------------------- */
+
+static uint64_t read_word(const char *at)
+{
+	uint64_t word;
+
+	memcpy(&word, at, sizeof(word));
+	return word;
+}
+
+static void write_word(char *at, uint64_t word)
+{
+	memcpy(at, &word, sizeof(word));
+}
+
+static char *take_object(struct zspage *zspage)
+{
+	char *object;
+
+	if (zspage->first_free != ZS_NO_OBJECT) {
+		object = zspage->base + zspage->first_free;
+		if (!zspage->class->huge)
+			zspage->first_free =
+				(uint32_t)(read_word(object) >> 1);
+		else
+			zspage->first_free = ZS_NO_OBJECT;
+	} else {
+		object = zspage->base + zspage->fresh;
+		zspage->fresh += zspage->class->size.bytes;
+	}
+	zspage->in_use++;
+	return object;
+}
+
+static void put_object(struct zspage *zspage, char *object)
+{
+	if (!zspage->class->huge) {
+		zswap_assert(read_word(object) & ZS_ALLOCATED);
+		write_word(object, (uint64_t)zspage->first_free << 1);
+	} else {
+		zspage->huge_cell = NULL;
+	}
+	zspage->first_free = (uint32_t)(object - zspage->base);
+	zspage->in_use--;
+}
+
+static void set_cell(struct zspage *zspage, char *object, zs_cell *cell)
+{
+	if (!zspage->class->huge)
+		write_word(object, (uintptr_t)cell | ZS_ALLOCATED);
+	else
+		zspage->huge_cell = cell;
+	atomic_store_explicit(cell, (uintptr_t)object, memory_order_relaxed);
+}
+
+int zs_malloc(struct zs_pool *pool, size_t bytes, zs_cell *cell)
+{
+	struct zs_class *class;
+	struct zspage *zspage;
+
+	if (!bytes)
+		return -EINVAL;
+	if (bytes > pool->table.page_bytes)
+		return -ENOSPC;
+	class = &pool->classes[zs_class_of_request(&pool->table, bytes)];
+	lock_take(&class->lock);
+	zspage = pick_zspage(class);
+	if (!zspage)
+		zspage = grow_class(pool, class);
+	if (zspage) {
+		set_cell(zspage, take_object(zspage), cell);
+		class->in_use++;
+		regroup(class, zspage);
+	}
+	lock_give(&class->lock);
+	return zspage ? 0 : -ENOMEM;
+}
+
+void zs_free(struct zs_pool *pool, zs_cell *cell, size_t bytes)
+{
+	struct zs_class *class =
+		&pool->classes[zs_class_of_request(&pool->table, bytes)];
+	struct zspage *zspage;
+	char *object;
+
+	lock_take(&class->lock);
+	object = (char *)(uintptr_t)atomic_load_explicit(cell,
+							 memory_order_relaxed);
+	zspage = span_owner(&pool->span, object);
+	zswap_assert(zspage && zspage->class == class && zspage->in_use);
+	put_object(zspage, object);
+	class->in_use--;
+	if (!zspage->in_use) {
+		unlist_zspage(class, zspage);
+		class->allocated -= class->size.objects;
+	} else {
+		regroup(class, zspage);
+		zspage = NULL;
+	}
+	lock_give(&class->lock);
+	if (zspage)
+		free_zspage(pool, zspage);
+}
+
+/* ---- the pool ------------------------------------------------------------ */
+
+static size_t classes_bytes(const struct zs_pool *pool)
+{
+	return pool->table.nr_classes * sizeof(struct zs_class);
+}
+
+static void init_class(struct zs_class *class, struct zs_class_size size)
+{
+	class->size = size;
+	class->huge = size.pages == 1 && size.objects == 1;
+	for (unsigned g = 0; g < ZS_NR_GROUPS; g++)
+		list_init(&class->groups[g]);
+}
+
+int zs_create_pool(struct mem *mem, uint32_t page_bytes, uint32_t chain,
+		   struct zs_pool **out)
+{
+	struct zs_pool *pool;
+
+	*out = NULL;
+	pool = mem_zalloc(mem, sizeof(*pool), CACHE_LINE);
+	if (!pool)
+		return -ENOMEM;
+	pool->mem = mem;
+	zs_class_table_init(&pool->table, page_bytes, chain);
+	span_init(&pool->span, mem, page_bytes);
+	slab_cache_init(&pool->zspages, mem,
+			round_up(sizeof(struct zspage), 16));
+	pool->classes = mem_zalloc(mem, classes_bytes(pool), CACHE_LINE);
+	if (!pool->classes) {
+		zs_destroy_pool(pool);
+		return -ENOMEM;
+	}
+	for (unsigned i = 0; i < pool->table.nr_classes; i++)
+		init_class(&pool->classes[i], pool->table.classes[i]);
+	*out = pool;
+	return 0;
+}
+
+void zs_destroy_pool(struct zs_pool *pool)
+{
+	if (!pool)
+		return;
+	span_exit(&pool->span);
+	slab_cache_exit(&pool->zspages);
+	mem_free(pool->mem, pool->classes, classes_bytes(pool), CACHE_LINE);
+	mem_free(pool->mem, pool, sizeof(*pool), CACHE_LINE);
+}
+
+/* ---- check --------------------------------------------------------------- */
+
+static bool object_check(struct zspage *zspage, uint32_t offset)
+{
+	uint64_t word = read_word(zspage->base + offset);
+	zs_cell *cell;
+
+	if (zspage->class->huge)
+		cell = zspage->huge_cell;
+	else if (word & ZS_ALLOCATED)
+		cell = (zs_cell *)(uintptr_t)(word & ~ZS_ALLOCATED);
+	else
+		return false;
+	return cell && atomic_load(cell) == (uintptr_t)zspage->base + offset;
+}
+
+static bool zspage_check(struct zs_pool *pool, struct zspage *zspage)
+{
+	struct zs_class *class = zspage->class;
+	uint32_t size = class->size.bytes, offset = zspage->first_free;
+	uint32_t end = size * class->size.objects;
+	unsigned listed = 0, allocated = 0;
+
+	while (offset != ZS_NO_OBJECT) {
+		if (offset >= zspage->fresh || offset % size ||
+		    ++listed > class->size.objects)
+			return false;
+		offset = class->huge ? ZS_NO_OBJECT :
+				       (uint32_t)(read_word(zspage->base +
+							    offset) >>
+						  1);
+	}
+	for (offset = 0; offset < zspage->fresh; offset += size)
+		allocated += object_check(zspage, offset);
+	return allocated == zspage->in_use &&
+	       zspage->in_use + listed + (end - zspage->fresh) / size ==
+		       class->size.objects &&
+	       zspage->group == zs_fullness(zspage->in_use,
+					    class->size.objects) &&
+	       zspage->in_use >= zspage->low &&
+	       zspage->in_use <= zspage->high &&
+	       span_owner(&pool->span, zspage->base) == zspage;
+}
+
+static bool class_check(struct zs_pool *pool, struct zs_class *class,
+			size_t *pages)
+{
+	size_t in_use = 0, allocated = 0;
+	struct list *pos;
+
+	for (unsigned g = 0; g < ZS_NR_GROUPS; g++) {
+		if (list_empty(&class->groups[g]) == (class->nonempty >> g & 1))
+			return false;
+		list_for_each(pos, &class->groups[g]) {
+			struct zspage *zspage =
+				list_entry(pos, struct zspage, node);
+
+			if (zspage->group != g || zspage->class != class ||
+			    !zspage_check(pool, zspage))
+				return false;
+			in_use += zspage->in_use;
+			allocated += class->size.objects;
+			*pages += class->size.pages;
+		}
+	}
+	return in_use == class->in_use && allocated == class->allocated;
+}
+
+bool zs_pool_check(struct zs_pool *pool)
+{
+	size_t pages = 0;
+
+	for (unsigned i = 0; i < pool->table.nr_classes; i++)
+		if (!class_check(pool, &pool->classes[i], &pages))
+			return false;
+	return pages == zs_get_total_pages(pool) && span_check(&pool->span) &&
+	       slab_cache_check(&pool->zspages);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * zs.h - the allocator: objects of 1 byte to a page, by size class
+ *
+ * An *object* is what one request gets. Objects of one size class share
+ * *zspages*, runs of 1 to 16 pages that are contiguous in virtual memory, so
+ * that an object is always in one piece:
+ *
+ *	zspage  | object 0 | object 1 | ... | object n-1 | waste |
+ *	object  | header: cell, bit 0 set | payload ... | slack |
+ *	free    | next free object << 1   | ...                 |
+ *
+ * The *cell* is a word its owner keeps for as long as the object lives: it
+ * holds the object's location, and the object's header holds the cell's
+ * address. So an object could be moved, with its cell told, and its owner
+ * needs no handle beside the cell. (The kernel has a cell of its own for each
+ * handle.)
+ *
+ * A zspage has a *fullness group*, 0 (empty) to 11 (full), one for each tenth.
+ * A class keeps a list for each group. A request is served from the fullest
+ * zspage that is not full, the one that came to its group last, and there by
+ * the object freed last. An empty zspage goes back at once.
+ *
+ * The huge class has one object in a zspage of one page, without a header, so
+ * that a whole page fits; its cell's address is in the descriptor.
+ *
+ * Locking: class->lock guards the class's lists and its zspages' fields; the
+ * span's and a slab's lock are taken inside or after it. Payloads are guarded
+ * by nothing: who owns the cell sees to it that nobody reads an object while it
+ * is freed.
+ * Origin: Linux mm/zsmalloc.c, to the order in which objects are handed out.
+ */
+#ifndef ZSWAP_ZS_H
+#define ZSWAP_ZS_H
+
+#include "span.h"
+#include "zs_class.h"
+
+#define ZS_NR_GROUPS 12
+#define ZS_FULL 11
+
+/* Where an object begins: its header, or in the huge class its payload. */
+typedef _Atomic uint64_t zs_cell;
+
+struct zs_class {
+	alignas(CACHE_LINE) struct lock lock;
+	struct zs_class_size size;
+	bool huge;
+	uint16_t nonempty; /* bit g: groups[g] has a zspage */
+	struct list groups[ZS_NR_GROUPS];
+	/* in_use <= allocated == zspages x objects in one */
+	size_t allocated;
+	size_t in_use;
+};
+
+struct zs_pool {
+	struct mem *mem;
+	struct zs_class_table table;
+	struct zs_class *classes;
+	struct span_pool span;
+	struct slab_cache zspages;
+};
+
+/**
+ * zs_create_pool() - make an empty pool
+ * @page_bytes: 4096, 16384 or 65536
+ * @chain:      the most pages of a zspage, 1 .. 16
+ *
+ * Return: 0, or -ENOMEM, with *out NULL.
+ */
+int zs_create_pool(struct mem *mem, uint32_t page_bytes, uint32_t chain,
+		   struct zs_pool **out);
+/* Gives back everything, whatever objects are left. NULL is fine. */
+void zs_destroy_pool(struct zs_pool *pool);
+
+/**
+ * zs_malloc() - allocate an object and put its location in a cell
+ * @bytes: of payload, 1 .. a page
+ * @cell:  written; must stay where it is until zs_free()
+ *
+ * Return: 0, or with @cell unchanged -EINVAL (0 bytes), -ENOSPC (more than a
+ *         page), -ENOMEM.
+ */
+int zs_malloc(struct zs_pool *pool, size_t bytes, zs_cell *cell);
+
+/* Frees a cell's object. @bytes: as in zs_malloc(). */
+void zs_free(struct zs_pool *pool, zs_cell *cell, size_t bytes);
+
+/* The payload of a cell's object: bytes long, as in zs_malloc(). */
+static inline void *zs_payload(const struct zs_pool *pool, const zs_cell *cell,
+			       size_t bytes)
+{
+	uintptr_t at = (uintptr_t)atomic_load_explicit(cell,
+						       memory_order_relaxed);
+
+	if (bytes < pool->table.huge_bytes)
+		at += ZS_HEADER_BYTES;
+	return (void *)at;
+}
+
+/* Payloads from this many bytes on occupy a whole page. */
+static inline size_t zs_huge_class_size(const struct zs_pool *pool)
+{
+	return pool->table.huge_bytes;
+}
+
+/* Pages of all zspages: the kernel's measure, without the reserve. */
+static inline size_t zs_get_total_pages(struct zs_pool *pool)
+{
+	return atomic_load_explicit(&pool->span.nr_used, memory_order_relaxed);
+}
+
+/* Whether all invariants hold; for tests, with no call running. */
+bool zs_pool_check(struct zs_pool *pool);
+
+#endif /* ZSWAP_ZS_H */

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * zs_class.h - which size class a request falls into: arithmetic only
+ *
+ * A *size class* is all zspages with objects of one size. Sizes are spaced by
+ * 1/256 of a page; a class's zspage is the chain of 1 .. chain pages that
+ * wastes the fewest bytes at its end (the shorter one on a tie). Neighbouring
+ * sizes that give as many objects on as many pages are one class, of the
+ * largest size among them.
+ *
+ *	request + 8 (header) -> index = ceil((bytes - 32) / step) -> class
+ *
+ * The largest class holds one object of a whole page, without a header: the
+ * *huge* class. Requests from zs_huge_class_size() on go there.
+ *
+ * Origin: Linux mm/zsmalloc.c, whose table for 4 KiB pages and chains of 8 this
+ * gives exactly (119 classes; huge from 3625 bytes on).
+ */
+#ifndef ZSWAP_ZS_CLASS_H
+#define ZSWAP_ZS_CLASS_H
+
+#include "base.h"
+
+#define ZS_HEADER_BYTES 8
+#define ZS_MIN_SIZE 32
+#define ZS_MAX_CHAIN 16
+#define ZS_MAX_CLASSES 257 /* raw sizes for pages of 16 and 64 KiB */
+
+struct zs_class_size {
+	uint32_t bytes;   /* of one object, the header included */
+	uint16_t objects; /* in one zspage */
+	uint16_t pages;   /* of one zspage */
+};
+
+struct zs_class_table {
+	uint32_t page_bytes;
+	uint32_t step;
+	uint32_t nr_raw;     /* sizes before merging */
+	uint32_t nr_classes; /* after */
+	uint32_t huge_bytes; /* requests from this on have a page of their own */
+	struct zs_class_size classes[ZS_MAX_CLASSES]; /* by size, ascending */
+	uint16_t class_of[ZS_MAX_CLASSES];            /* by raw index */
+};
+
+/* page_bytes: 4096, 16384 or 65536; chain: 1 .. ZS_MAX_CHAIN */
+void zs_class_table_init(struct zs_class_table *table, uint32_t page_bytes,
+			 uint32_t chain);
+
+/* The class of an object of this many bytes, its header included. */
+static inline unsigned zs_class_of_object(const struct zs_class_table *table,
+					  size_t bytes)
+{
+	size_t i = bytes <= ZS_MIN_SIZE ?
+			   0 :
+			   (bytes - ZS_MIN_SIZE + table->step - 1) /
+				   table->step;
+
+	return table->class_of[i < table->nr_raw ? i : table->nr_raw - 1];
+}
+
+/* The class in which a request of this many bytes is served. */
+static inline unsigned zs_class_of_request(const struct zs_class_table *table,
+					   size_t bytes)
+{
+	return zs_class_of_object(table, bytes + ZS_HEADER_BYTES);
+}
+
+#endif /* ZSWAP_ZS_CLASS_H */
