@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * comp.h - compressors by name, and requests to them
+ *
+ * A *comp* is one instance of one compressor, made from a spec ("name" or
+ * "name:options"). Built-in compressors and the caller's own come through the
+ * same public vtable, <zswap/compressor.h>.
+ *
+ * Compressing needs a *context*: the codec's state, an output buffer for each
+ * page of a store batch, and the segments of the requests, bound to those
+ * buffers once. A thread claims the context that was claimed last by threads
+ * of its number, or any other free one, and has it to itself until the release.
+ * The first is made with the comp; a store that finds none free adds one, up to
+ * one for each processor, and after that (or without memory) waits for one.
+ *
+ * Decompressing needs a context only where the compressor has decompression
+ * state; then one for each processor is made with the comp, none later, and a
+ * load that finds none free waits for one call of the codec.
+ *
+ * Requests. A compressor without ZSWAP_COMP_SEGMENTS sees one unit at a time;
+ * others up to their batch_size. The choice is made by the number of units, so
+ * that one unit is the same request for all. Every segment is "not done" before
+ * a request, and no result is believed unchecked.
+ *
+ * Locking: a context's lock is held from claim to release, over the codec. It
+ * guards nothing but the context. A codec may call the cache, and so claim a
+ * context while it has one; such a claim never waits, for two threads could wait
+ * for each other's: it fails when no context is free.
+ */
+#ifndef ZSWAP_COMP_H
+#define ZSWAP_COMP_H
+
+#include "mem.h"
+
+#include <zswap/compressor.h>
+
+/* Pages of a store that are compressed before they are placed. */
+#define COMP_STORE_BATCH 8
+#define COMP_MAX_NAME 31
+
+struct comp_context {
+	struct lock lock;
+	void *state;
+	char *buffers;
+	struct zswap_comp_segment segments[]; /* comp->batch of them */
+};
+
+struct comp_contexts {
+	_Atomic unsigned nr;
+	unsigned max;
+	struct lock grow;
+	struct comp_context *_Atomic *all; /* max; the first nr are set */
+};
+
+struct comp {
+	struct mem *mem;
+	struct zswap_compressor ops;
+	char name[COMP_MAX_NAME + 1];
+	struct zswap_comp_env env;
+	void *instance;
+	bool created;
+	uint32_t unit_size;
+	uint32_t buffer_bytes; /* room for one unit's output */
+	uint32_t batch;        /* units a context has buffers for */
+	uint32_t request_max;  /* units in one request */
+	struct comp_contexts compress, decompress;
+};
+
+/* The caller's compressors, looked through before the built-in ones. */
+struct comp_list {
+	const struct zswap_compressor *const *all;
+	size_t nr;
+};
+
+/**
+ * comp_create() - make an instance from a spec
+ * @spec: "name" or "name:options"
+ *
+ * Return: 0, or with *out NULL -EINVAL (malformed spec, unknown option, a
+ *         vtable that lacks something), -ENOENT (no such name), -ENOMEM, or
+ *         what the compressor's functions returned.
+ */
+int comp_create(struct mem *mem, const struct comp_list *own, const char *spec,
+		uint32_t unit_size, struct comp **out);
+/* NULL is fine. */
+void comp_destroy(struct comp *comp);
+
+/*
+ * Claims a compression context; may add one. NULL only inside a codec's call,
+ * when none is free.
+ */
+struct comp_context *comp_claim(struct comp *comp);
+void comp_release(struct comp_context *ctx);
+
+/**
+ * comp_compress() - compress up to comp->batch pages
+ *
+ * Afterwards comp_result() of each is the bytes in its comp_buffer(), or
+ * -ENOSPC (does not fit, which is no failure), or another negative errno.
+ */
+void comp_compress(struct comp *comp, struct comp_context *ctx,
+		   const void *const *pages, unsigned nr);
+
+static inline int comp_result(const struct comp_context *ctx, unsigned i)
+{
+	return ctx->segments[i].result;
+}
+
+static inline const void *comp_buffer(const struct comp_context *ctx,
+				      unsigned i)
+{
+	return ctx->segments[i].dst;
+}
+
+/*
+ * Decompresses one page. 0, or -EIO unless exactly a page came out, or
+ * -EDEADLK inside a codec's call, when no context is free.
+ */
+int comp_decompress(struct comp *comp, const void *src, uint32_t src_len,
+		    void *page);
+
+/* Built-in compressors, each in comp/NAME.c. */
+extern const struct zswap_compressor comp_lz4;
+
+#endif /* ZSWAP_COMP_H */
