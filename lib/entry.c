@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+#include "entry.h"
+
+#include "fill.h"
+
+#include <string.h>
+
+/* ---- making and freeing -------------------------------------------------- */
+
+static uint32_t length_of(uint32_t info)
+{
+	return info & ENTRY_LENGTH_MASK;
+}
+
+/* The pool an entry was stored in. There is one today. */
+static struct pool *pool_of(struct zswap *z, uint32_t info)
+{
+	zswap_assert((info >> ENTRY_POOL_SHIFT & ENTRY_POOL_MASK) ==
+		     z->pool->number);
+	(void)info;
+	return z->pool;
+}
+
+int entry_alloc_bulk(struct zswap *z, unsigned n, struct entry **out)
+{
+	int err = slab_alloc_bulk(&z->entries, n, (void **)out);
+
+	for (unsigned i = 0; !err && i < n; i++) {
+		atomic_init(&out[i]->info, 0);
+		atomic_init(&out[i]->refs, 1);
+	}
+	return err;
+}
+
+void entry_set_filled(struct entry *e, uint64_t word)
+{
+	e->fill = word;
+	atomic_store_explicit(&e->info, ENTRY_FILLED | ENTRY_REFERENCED,
+			      memory_order_relaxed);
+}
+
+int entry_set_payload(struct pool *pool, struct entry *e, const void *payload,
+		      uint32_t len, bool raw)
+{
+	int err = zs_malloc(pool->zs, len, &e->cell);
+
+	if (err)
+		return err;
+	memcpy(zs_payload(pool->zs, &e->cell, len), payload, len);
+	atomic_store_explicit(&e->info,
+			      len | pool->number << ENTRY_POOL_SHIFT |
+				      ENTRY_REFERENCED | (raw ? ENTRY_RAW : 0),
+			      memory_order_relaxed);
+	return 0;
+}
+
+static void free_entry(struct zswap *z, struct entry *e)
+{
+	uint32_t info = entry_info(e);
+
+	if (length_of(info))
+		zs_free(pool_of(z, info)->zs, &e->cell, length_of(info));
+	slab_free(&z->entries, e);
+}
+
+void entry_discard(struct zswap *z, struct entry *const *entries, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		free_entry(z, entries[i]);
+}
+
+/* ---- transitions --------------------------------------------------------- */
+
+/* Adds an entry to its cluster's gauges, or with sign -1 takes it from them. */
+static void account(struct cluster *cluster, struct entry *e, int sign)
+{
+	struct cluster_gauges *gauges = &cluster->gauges;
+	uint32_t info = entry_info(e);
+
+	lock_assert_held(&cluster->lock);
+	gauges->stored = (uint16_t)(gauges->stored + sign);
+	if (info & ENTRY_FILLED)
+		gauges->filled = (uint16_t)(gauges->filled + sign);
+	if (info & ENTRY_RAW)
+		gauges->raw = (uint16_t)(gauges->raw + sign);
+	gauges->bytes += (uint32_t)sign * length_of(info);
+}
+
+bool entry_pin(struct entry *e)
+{
+	uint32_t refs = atomic_load_explicit(&e->refs, memory_order_relaxed);
+
+	zswap_assert(refs & ENTRY_REFS_MASK);
+	if (unlikely((refs & ENTRY_REFS_MASK) > ENTRY_MAX_PINS))
+		return false;
+	atomic_fetch_add_explicit(&e->refs, 1, memory_order_relaxed);
+	return true;
+}
+
+struct entry *entry_publish(struct cluster *cluster, unsigned slot,
+			    struct entry *e)
+{
+	struct entry *old = entry_at(cluster, slot);
+
+	cluster_set_word(cluster, slot, (uintptr_t)e);
+	account(cluster, e, 1);
+	if (old)
+		account(cluster, old, -1);
+	return old;
+}
+
+struct entry *entry_unlink(struct cluster *cluster, unsigned slot)
+{
+	struct entry *e = entry_at(cluster, slot);
+
+	if (!e)
+		return NULL;
+	cluster_set_word(cluster, slot, 0);
+	account(cluster, e, -1);
+	return e;
+}
+
+/* ---- without a lock ------------------------------------------------------ */
+
+/* Drops n references, and frees the entry with the last. */
+static void drop_refs(struct zswap *z, struct entry *e, uint32_t n)
+{
+	uint32_t refs;
+
+	/*
+	 * If all references are the caller's, no other thread can reach the
+	 * entry: it is unlinked (one of them was the slot's) or was never
+	 * linked. Then there is nothing to agree about, and the acquire below
+	 * sees what the last reader did before it let go.
+	 */
+	refs = atomic_load_explicit(&e->refs, memory_order_acquire);
+	if (likely((refs & ENTRY_REFS_MASK) == n)) {
+		free_entry(z, e);
+		return;
+	}
+	refs = atomic_fetch_sub_explicit(&e->refs, n, memory_order_acq_rel);
+	zswap_assert((refs & ENTRY_REFS_MASK) >= n);
+	if ((refs & ENTRY_REFS_MASK) == n)
+		free_entry(z, e);
+}
+
+void entry_put(struct zswap *z, struct entry *e)
+{
+	drop_refs(z, e, 1);
+}
+
+void entry_put_taken(struct zswap *z, struct entry *e)
+{
+	drop_refs(z, e, 2);
+}
+
+int entry_read(struct zswap *z, struct entry *e, void *page)
+{
+	uint32_t info = entry_info(e);
+	uint32_t len = length_of(info);
+	struct pool *pool;
+	const void *payload;
+
+	if (info & ENTRY_FILLED) {
+		fill_page(page, z->page_size, e->fill);
+		return 0;
+	}
+	pool = pool_of(z, info);
+	payload = zs_payload(pool->zs, &e->cell, len);
+	if (info & ENTRY_RAW) {
+		memcpy(page, payload, len);
+		return 0;
+	}
+	return comp_decompress(pool->comp, payload, len, page);
+}
+
+/*
+ * Entries are unlinked a few at a time, and freed without the lock: bounds the
+ * stack, and how long others wait.
+ */
+#define DROP_BATCH 32
+
+void entry_drop_slots(struct zswap *z, struct cluster *cluster, unsigned first,
+		      unsigned end)
+{
+	struct entry *dropped[DROP_BATCH];
+
+	while (first < end) {
+		unsigned n = 0;
+
+		lock_take(&cluster->lock);
+		if (!cluster->nr_words)
+			first = end;
+		for (; first < end && n < DROP_BATCH; first++) {
+			struct entry *e = entry_unlink(cluster, first);
+
+			if (e)
+				dropped[n++] = e;
+		}
+		cluster_unlock(&z->table, cluster);
+		while (n)
+			entry_put(z, dropped[--n]);
+	}
+}
+
+/* ---- ranges -------------------------------------------------------------- */
+
+static void range_init(struct swap_table *table, uint64_t first, unsigned nr,
+		       struct range *range)
+{
+	range->table = table;
+	range->first = first;
+	range->nr = nr;
+	range->nr_in_first = (unsigned)min_size(
+		nr, CLUSTER_SLOTS - slot_in_cluster(first));
+	range->clusters[0] = range->clusters[1] = NULL;
+}
+
+void range_find(struct swap_table *table, struct area *area, uint64_t first,
+		unsigned nr, struct range *range)
+{
+	range_init(table, first, nr, range);
+	range->clusters[0] = area_cluster(area, first);
+	if (range->nr_in_first < nr)
+		range->clusters[1] =
+			area_cluster(area, first + range->nr_in_first);
+}
+
+static int hold_one(struct swap_table *table, struct area *area,
+		    uint64_t offset, struct cluster **out)
+{
+	struct cluster *cluster = area_make_cluster(table, area, offset);
+
+	if (!cluster || cluster_hold(table, cluster))
+		return -ENOMEM;
+	*out = cluster;
+	return 0;
+}
+
+int range_hold(struct swap_table *table, struct area *area, uint64_t first,
+	       unsigned nr, struct range *range)
+{
+	int err;
+
+	range_init(table, first, nr, range);
+	err = hold_one(table, area, first, &range->clusters[0]);
+	if (!err && range->nr_in_first < nr)
+		err = hold_one(table, area, first + range->nr_in_first,
+			       &range->clusters[1]);
+	if (err) {
+		range_lock(range);
+		range_unhold(range);
+		range_unlock(range);
+	}
+	return err;
+}
+
+void range_unhold(struct range *range)
+{
+	for (unsigned c = 0; c < 2; c++)
+		if (range->clusters[c])
+			cluster_unhold(range->clusters[c]);
+}
+
+void range_lock(struct range *range)
+{
+	for (unsigned c = 0; c < 2; c++)
+		if (range->clusters[c])
+			lock_take(&range->clusters[c]->lock);
+}
+
+void range_unlock(struct range *range)
+{
+	for (unsigned c = 0; c < 2; c++)
+		if (range->clusters[c])
+			cluster_unlock(range->table, range->clusters[c]);
+}

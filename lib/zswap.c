@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: MIT
+/*
+ * zswap.c - the public calls: check, compose, return
+ *
+ * Every call first asks whether this process owns the cache, before it looks at
+ * anything else of it: in a forked child a lock may be taken for ever. Then come
+ * the arguments, then the area, which stays for as long as the call is its user.
+ */
+#include <zswap/zswap.h>
+
+#include "entry.h"
+
+#include <string.h>
+
+/* ---- creation ------------------------------------------------------------ */
+
+static int check_params(const struct zswap_params *params)
+{
+	if (params->size < sizeof(*params))
+		return -EINVAL;
+	if (params->page_size != 0 && params->page_size != 4096 &&
+	    params->page_size != 16384 && params->page_size != 65536)
+		return -EINVAL;
+	if (params->nr_compressors > 64 ||
+	    (params->nr_compressors && !params->compressors))
+		return -EINVAL;
+	return 0;
+}
+
+static int create_parts(struct zswap *z, const struct zswap_params *params)
+{
+	const struct comp_list own = { params->compressors,
+				       params->nr_compressors };
+	const char *spec = params->compressor ? params->compressor : "lz4";
+
+	z->page_size = params->page_size ? (uint32_t)params->page_size : 4096;
+	atomic_init(&z->enabled, true);
+	swap_table_init(&z->table, &z->mem);
+	slab_cache_init(&z->entries, &z->mem, sizeof(struct entry));
+	stats_init(&z->stats, &z->mem);
+	return pool_create(&z->mem, &own, spec, z->page_size, 1, &z->pool);
+}
+
+int zswap_create(struct zswap **out, const struct zswap_params *params)
+{
+	static const struct zswap_params defaults = { .size =
+							      sizeof(defaults) };
+	struct mem mem;
+	struct zswap *z;
+	int err;
+
+	if (!out)
+		return -EINVAL;
+	*out = NULL;
+	if (!params)
+		params = &defaults;
+	err = check_params(params);
+	if (!err)
+		err = mem_init(&mem, params->hooks);
+	if (err)
+		return err;
+	z = mem_zalloc(&mem, sizeof(*z), CACHE_LINE);
+	if (!z) {
+		mem_exit(&mem);
+		return -ENOMEM;
+	}
+	z->mem = mem;
+	err = create_parts(z, params);
+	if (err) {
+		zswap_destroy(z); /* accepts a half-built cache */
+		return err;
+	}
+	*out = z;
+	return 0;
+}
+
+static void drop_cluster(void *arg, struct cluster *cluster)
+{
+	entry_drop_slots(arg, cluster, 0, CLUSTER_SLOTS);
+}
+
+void zswap_destroy(struct zswap *z)
+{
+	unsigned type = 0;
+	struct mem mem;
+
+	if (!z || !mem_is_owner(&z->mem))
+		return;
+	while (swap_table_next_type(&z->table, &type))
+		swap_table_off(&z->table, type++, drop_cluster, z);
+	swap_table_exit(&z->table);
+	slab_cache_exit(&z->entries);
+	pool_destroy(z->pool);
+	mem = z->mem;
+	mem_free(&mem, z, sizeof(*z), CACHE_LINE);
+	mem_exit(&mem);
+}
+
+size_t zswap_page_size(const struct zswap *z)
+{
+	return z ? z->page_size : 0;
+}
+
+/* ---- areas --------------------------------------------------------------- */
+
+static int check_cache(const struct zswap *z)
+{
+	if (!z)
+		return -EINVAL;
+	return mem_is_owner(&z->mem) ? 0 : -EOWNERDEAD;
+}
+
+int zswap_swapon(struct zswap *z, unsigned type, uint64_t nr_slots)
+{
+	int err = check_cache(z);
+
+	if (err)
+		return err;
+	/* ZSWAP_SLOT_NONE, the last slot of the last type, must stay outside. */
+	if (type >= ZSWAP_MAX_TYPES || !nr_slots ||
+	    nr_slots > ZSWAP_MAX_SLOTS - (type == ZSWAP_MAX_TYPES - 1))
+		return -EINVAL;
+	return swap_table_on(&z->table, type, nr_slots);
+}
+
+int zswap_swapoff(struct zswap *z, unsigned type)
+{
+	int err = check_cache(z);
+
+	if (err)
+		return err;
+	if (type >= ZSWAP_MAX_TYPES)
+		return -ENXIO;
+	return swap_table_off(&z->table, type, drop_cluster, z);
+}
+
+/*
+ * Becomes a user of the area that holds all of nr slots from slot on. NULL when
+ * there is none.
+ */
+static struct area *enter(struct zswap *z, zswap_slot_t slot, uint64_t nr)
+{
+	struct area *area = area_enter(&z->table, zswap_slot_type(slot));
+	uint64_t offset = zswap_slot_offset(slot);
+
+	if (!area)
+		return NULL;
+	if (offset < area->nr_slots && nr <= area->nr_slots - offset)
+		return area;
+	area_leave(&z->table, area);
+	return NULL;
+}
+
+/* ---- pages --------------------------------------------------------------- */
+
+static int check_folio(const struct zswap *z, const struct zswap_folio *folio)
+{
+	int err = check_cache(z);
+
+	if (err)
+		return err;
+	if (!folio || folio->size < sizeof(*folio) || folio->flags ||
+	    folio->group || !folio->nr_pages ||
+	    folio->nr_pages > ZSWAP_MAX_FOLIO || !folio->data == !folio->pages)
+		return -EINVAL;
+	for (uint32_t i = 0; folio->pages && i < folio->nr_pages; i++)
+		if (!folio->pages[i])
+			return -EINVAL;
+	return 0;
+}
+
+int zswap_store_folio(struct zswap *z, const struct zswap_folio *folio)
+{
+	int err = check_folio(z, folio);
+	struct area *area;
+
+	if (err)
+		return err;
+	area = enter(z, folio->slot, folio->nr_pages);
+	if (!area)
+		return -ENXIO;
+	err = store_folio(z, area, folio);
+	area_leave(&z->table, area);
+	return err;
+}
+
+int zswap_store(struct zswap *z, zswap_slot_t slot, const void *page)
+{
+	/* A store only reads the pages. */
+	const struct zswap_folio folio = { .size = sizeof(folio),
+					   .slot = slot,
+					   .nr_pages = 1,
+					   .data = (void *)(uintptr_t)page };
+
+	return zswap_store_folio(z, &folio);
+}
+
+static int load(struct zswap *z, zswap_slot_t slot, void *page, bool keep)
+{
+	int err = check_cache(z);
+	struct area *area;
+
+	if (err)
+		return err;
+	if (!page)
+		return -EINVAL;
+	area = enter(z, slot, 1);
+	if (!area)
+		return -ENXIO;
+	err = load_page(z, area, zswap_slot_offset(slot), page, keep);
+	area_leave(&z->table, area);
+	return err;
+}
+
+int zswap_load(struct zswap *z, zswap_slot_t slot, void *page)
+{
+	return load(z, slot, page, false);
+}
+
+int zswap_peek(struct zswap *z, zswap_slot_t slot, void *page)
+{
+	return load(z, slot, page, true);
+}
+
+int zswap_load_folio(struct zswap *z, const struct zswap_folio *folio,
+		     unsigned flags)
+{
+	int err = check_folio(z, folio);
+	struct area *area;
+
+	if (err)
+		return err;
+	if (flags & ~(ZSWAP_LOAD_KEEP | ZSWAP_LOAD_PARTIAL))
+		return -EINVAL;
+	area = enter(z, folio->slot, folio->nr_pages);
+	if (!area)
+		return -ENXIO;
+	err = load_folio(z, area, folio, flags);
+	area_leave(&z->table, area);
+	return err;
+}
+
+/* ---- without data -------------------------------------------------------- */
+
+/* The end of a range of slots, cut to the area. */
+static uint64_t end_of(const struct area *area, uint64_t first, uint64_t nr)
+{
+	return nr < area->nr_slots - first ? first + nr : area->nr_slots;
+}
+
+void zswap_invalidate(struct zswap *z, zswap_slot_t slot, uint64_t nr_slots)
+{
+	uint64_t first = zswap_slot_offset(slot);
+	struct area *area;
+
+	if (check_cache(z) || !nr_slots)
+		return;
+	area = enter(z, slot, 1);
+	if (!area)
+		return;
+	invalidate_range(z, area, first, end_of(area, first, nr_slots));
+	area_leave(&z->table, area);
+}
+
+/* The first slot from *offset on, before end, that holds a page. */
+static bool next_present(struct area *area, uint64_t *offset, uint64_t end)
+{
+	struct cluster *cluster;
+
+	while ((cluster = area_next_cluster(area, offset, end))) {
+		uint64_t next = (*offset | (CLUSTER_SLOTS - 1)) + 1;
+		bool found = false;
+
+		lock_take(&cluster->lock);
+		while (!found && *offset < next && *offset < end) {
+			found = entry_at(cluster, slot_in_cluster(*offset));
+			*offset += !found;
+		}
+		lock_give(&cluster->lock);
+		if (found)
+			return true;
+	}
+	return false;
+}
+
+bool zswap_is_present(struct zswap *z, zswap_slot_t slot, uint64_t nr_slots)
+{
+	uint64_t first = zswap_slot_offset(slot);
+	struct area *area;
+	bool found;
+
+	if (check_cache(z) || !nr_slots)
+		return false;
+	area = enter(z, slot, 1);
+	if (!area)
+		return false;
+	found = next_present(area, &first, end_of(area, first, nr_slots));
+	area_leave(&z->table, area);
+	return found;
+}
+
+bool zswap_next_present(struct zswap *z, zswap_slot_t *slot)
+{
+	struct area *area;
+	uint64_t offset;
+	bool found;
+
+	if (check_cache(z) || !slot)
+		return false;
+	area = enter(z, *slot, 1);
+	if (!area)
+		return false;
+	offset = zswap_slot_offset(*slot);
+	found = next_present(area, &offset, area->nr_slots);
+	area_leave(&z->table, area);
+	if (found)
+		*slot = zswap_slot(zswap_slot_type(*slot), offset);
+	return found;
+}
+
+int zswap_query(struct zswap *z, zswap_slot_t slot)
+{
+	uint64_t offset = zswap_slot_offset(slot);
+	int state = check_cache(z);
+	struct cluster *cluster;
+	struct entry *e = NULL;
+	struct area *area;
+
+	if (state)
+		return state;
+	area = enter(z, slot, 1);
+	if (!area)
+		return -ENXIO;
+	cluster = area_cluster(area, offset);
+	if (cluster) {
+		lock_take(&cluster->lock);
+		e = entry_at(cluster, slot_in_cluster(offset));
+		state = e ? (int)entry_state(e) : ZSWAP_ABSENT;
+		lock_give(&cluster->lock);
+	}
+	area_leave(&z->table, area);
+	return state;
+}
+
+int zswap_set_enabled(struct zswap *z, bool on)
+{
+	int err = check_cache(z);
+
+	if (!err)
+		atomic_store_explicit(&z->enabled, on, memory_order_relaxed);
+	return err;
+}
+
+/* ---- statistics ---------------------------------------------------------- */
+
+static void add_area_gauges(struct area *area, struct zswap_stats *sum)
+{
+	struct cluster *cluster;
+	uint64_t offset = 0;
+
+	while ((cluster = area_next_cluster(area, &offset, area->nr_slots))) {
+		struct cluster_gauges gauges;
+
+		lock_take(&cluster->lock);
+		gauges = cluster->gauges;
+		lock_give(&cluster->lock);
+		sum->stored_pages += gauges.stored;
+		sum->same_filled_pages += gauges.filled;
+		sum->stored_incompressible_pages += gauges.raw;
+		sum->compressed_bytes += gauges.bytes;
+		offset = (offset | (CLUSTER_SLOTS - 1)) + 1;
+	}
+}
+
+static void read_gauges(struct zswap *z, struct zswap_stats *sum)
+{
+	unsigned type = 0;
+
+	while (swap_table_next_type(&z->table, &type)) {
+		struct area *area = area_enter(&z->table, type++);
+
+		if (!area)
+			continue;
+		add_area_gauges(area, sum);
+		area_leave(&z->table, area);
+	}
+	sum->pool_total_size = span_held_bytes(&z->pool->zs->span);
+	sum->reserve_bytes = span_reserve_bytes(&z->pool->zs->span);
+	sum->metadata_bytes = atomic_load_explicit(&z->mem.metadata_bytes,
+						   memory_order_relaxed);
+}
+
+static void read_counters(struct zswap *z, struct zswap_stats *out)
+{
+	const struct stats *s = &z->stats;
+
+	out->zswpout = stats_sum(s, STAT_ZSWPOUT);
+	out->zswpin = stats_sum(s, STAT_ZSWPIN);
+	out->load_misses = stats_sum(s, STAT_LOAD_MISSES);
+	out->decompress_fail = stats_sum(s, STAT_DECOMPRESS_FAIL);
+	out->same_filled_stored = stats_sum(s, STAT_SAME_FILLED_STORED);
+	out->incompressible_stored = stats_sum(s, STAT_INCOMPRESSIBLE_STORED);
+	out->compress_engine_fail = stats_sum(s, STAT_COMPRESS_ENGINE_FAIL);
+	out->reject_alloc_fail = stats_sum(s, STAT_REJECT_ALLOC_FAIL);
+	out->reject_kmemcache_fail = stats_sum(s, STAT_REJECT_KMEMCACHE_FAIL);
+	out->reject_disabled = stats_sum(s, STAT_REJECT_DISABLED);
+}
+
+static void read_stats(struct zswap *z, struct zswap_stats *out)
+{
+	memset(out, 0, sizeof(*out));
+	read_gauges(z, out);
+	read_counters(z, out);
+}
+
+int zswap_get_stats(struct zswap *z, struct zswap_stats *stats)
+{
+	int err = check_cache(z);
+	struct zswap_stats all;
+	size_t size;
+
+	if (err)
+		return err;
+	if (!stats || stats->size < 16)
+		return -EINVAL;
+	size = stats->size;
+	read_stats(z, &all);
+	/* Fields that lie wholly in the caller's struct; its size stays. */
+	memcpy((char *)stats + sizeof(size), (char *)&all + sizeof(size),
+	       (min_size(size, sizeof(all)) - sizeof(size)) / 8 * 8);
+	return 0;
+}
+
+long zswap_format_stats(struct zswap *z, enum zswap_stats_format format,
+			char *buf, size_t len)
+{
+	int err = check_cache(z);
+	struct zswap_stats all;
+
+	if (err)
+		return err;
+	if (format != ZSWAP_STATS_TEXT || (len && !buf))
+		return -EINVAL;
+	read_stats(z, &all);
+	return stats_format_text(&all, buf, len);
+}

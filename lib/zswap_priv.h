@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * zswap_priv.h - the cache itself, and the library's lock order
+ *
+ * Locks are taken from left to right, and those in braces never together:
+ *
+ *	context -> table -> cluster (ascending)   { class, slab, span, grow }
+ *
+ * A context's lock is that of comp.h, held over a codec's call; a codec that
+ * calls the cache takes any of the others after it. table->lock guards the
+ * coming and going of areas and is held over nothing but allocation. The locks
+ * in braces are leaves, but for class -> nothing: a class's lock is dropped
+ * before memory is asked of the span or a slab.
+ *
+ * Nothing here is global: all state hangs on struct zswap.
+ */
+#ifndef ZSWAP_PRIV_H
+#define ZSWAP_PRIV_H
+
+#include "pool.h"
+#include "stats.h"
+#include "swap_table.h"
+
+#include <zswap/zswap.h>
+
+struct zswap {
+	struct mem mem;
+	uint32_t page_size;
+	_Atomic bool enabled;
+	struct pool *pool;
+	struct swap_table table;
+	struct slab_cache entries;
+	struct stats stats;
+};
+
+/* store.c: a folio whose arguments were checked, in an area entered. */
+int store_folio(struct zswap *z, struct area *area,
+		const struct zswap_folio *folio);
+/* Makes slots absent; any range of the area. */
+void invalidate_range(struct zswap *z, struct area *area, uint64_t first,
+		      uint64_t end);
+
+/* load.c: one page, and a folio whose arguments were checked. */
+int load_page(struct zswap *z, struct area *area, uint64_t offset, void *page,
+	      bool keep);
+int load_folio(struct zswap *z, struct area *area,
+	       const struct zswap_folio *folio, unsigned flags);
+
+/* Page i of a folio. */
+static inline void *folio_page(const struct zswap *z,
+			       const struct zswap_folio *folio, unsigned i)
+{
+	if (folio->pages)
+		return folio->pages[i];
+	return (char *)folio->data + (size_t)i * z->page_size;
+}
+
+#endif /* ZSWAP_PRIV_H */
