@@ -154,6 +154,19 @@ void entry_put_taken(struct zswap *z, struct entry *e)
 	drop_refs(z, e, 2);
 }
 
+/*
+ * The first lines of a payload, which the codec asks for one after the other
+ * until the processor sees a stream: asking for them at once takes the waiting
+ * for most of them away. More lines than this fill the queue of the misses.
+ */
+#define PREFETCH_BYTES 1024
+
+static void prefetch_payload(const char *payload, uint32_t len)
+{
+	for (uint32_t i = 0; i < len && i < PREFETCH_BYTES; i += CACHE_LINE)
+		__builtin_prefetch(payload + i);
+}
+
 int entry_read(struct zswap *z, struct entry *e, void *page)
 {
 	uint32_t info = entry_info(e);
@@ -167,11 +180,20 @@ int entry_read(struct zswap *z, struct entry *e, void *page)
 	}
 	pool = pool_of(z, info);
 	payload = zs_payload(pool->zs, &e->cell, len);
+	prefetch_payload(payload, len);
 	if (info & ENTRY_RAW) {
 		memcpy(page, payload, len);
 		return 0;
 	}
 	return comp_decompress(pool->comp, payload, len, page);
+}
+
+void entry_will_free(struct zswap *z, struct entry *e)
+{
+	uint32_t info = entry_info(e);
+
+	if (length_of(info))
+		zs_will_free(pool_of(z, info)->zs, &e->cell, length_of(info));
 }
 
 /*

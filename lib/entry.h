@@ -227,6 +227,9 @@ void entry_put_taken(struct zswap *z, struct entry *e);
 /* Delivers a pinned entry's page: 0, -EIO or -EDEADLK. */
 int entry_read(struct zswap *z, struct entry *e, void *page);
 
+/* Prepares for the freeing of an entry that is going to be read and taken. */
+void entry_will_free(struct zswap *z, struct entry *e);
+
 /* Unlinks and frees the entries of a cluster's slots first .. end - 1. */
 void entry_drop_slots(struct zswap *z, struct cluster *cluster, unsigned first,
 		      unsigned end);

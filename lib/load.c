@@ -101,6 +101,8 @@ int load_page(struct zswap *z, struct area *area, uint64_t offset, void *page,
 		case FOUND_PINNED:
 			break;
 		}
+		if (!keep)
+			entry_will_free(z, e);
 		err = entry_read(z, e, page);
 		if (unlikely(err == -EIO))
 			stats_add(&z->stats, STAT_DECOMPRESS_FAIL, 1);

@@ -17,13 +17,13 @@
  *	nr_free + nr_busy + granules that wait + header == 1024
  */
 struct chunk {
+	struct span_owners owners; /* first: span_owner() finds it by address */
 	struct list node;
 	unsigned bucket; /* the chunks[] list it is on */
 	unsigned nr_free;
 	unsigned nr_busy;
 	uint64_t free[NR_WORDS];
 	uint64_t resident[NR_WORDS];
-	void *owner[SPAN_CHUNK_GRANULES];     /* NULL unless used */
 	uint8_t waiting[SPAN_CHUNK_GRANULES]; /* a waiting run's length, at its
 						 first granule */
 };
@@ -44,6 +44,7 @@ void span_init(struct span_pool *span, struct mem *mem, size_t granule_bytes)
 	memset(span, 0, sizeof(*span));
 	span->mem = mem;
 	span->granule_bytes = granule_bytes;
+	span->granule_shift = (unsigned)__builtin_ctzll(granule_bytes);
 	span->chunk_bytes = granule_bytes * SPAN_CHUNK_GRANULES;
 	span->header_granules =
 		(unsigned)(round_up(sizeof(struct chunk), granule_bytes) /
@@ -67,19 +68,14 @@ static struct chunk *chunk_of(const struct span_pool *span, const void *addr)
 
 static unsigned index_of(const struct span_pool *span, const void *addr)
 {
-	return (unsigned)(((uintptr_t)addr & (span->chunk_bytes - 1)) /
-			  span->granule_bytes);
+	return (unsigned)(((uintptr_t)addr & (span->chunk_bytes - 1)) >>
+			  span->granule_shift);
 }
 
 static void *granule_addr(const struct span_pool *span, struct chunk *chunk,
 			  unsigned i)
 {
 	return (char *)chunk + i * span->granule_bytes;
-}
-
-void *span_owner(const struct span_pool *span, const void *addr)
-{
-	return chunk_of(span, addr)->owner[index_of(span, addr)];
 }
 
 size_t span_held_bytes(struct span_pool *span)
@@ -551,7 +547,7 @@ void *span_alloc(struct span_pool *span, unsigned nr, void *owner)
 		add_to(&span->nr_used, nr);
 		chunk = chunk_of(span, run);
 		for (unsigned i = 0; i < nr; i++)
-			chunk->owner[index_of(span, run) + i] = owner;
+			chunk->owners.owner[index_of(span, run) + i] = owner;
 	}
 	lock_give(&span->lock);
 	return run;
@@ -565,7 +561,7 @@ void span_free(struct span_pool *span, void *run, unsigned nr)
 
 	lock_take(&span->lock);
 	for (unsigned i = 0; i < nr; i++)
-		chunk->owner[index_of(span, run) + i] = NULL;
+		chunk->owners.owner[index_of(span, run) + i] = NULL;
 	take_from(&span->nr_used, nr);
 	if (mem_can_purge(span->mem)) {
 		chunk->nr_busy -= nr;
@@ -597,9 +593,9 @@ static bool chunk_check(struct span_pool *span, struct chunk *chunk,
 	for (unsigned i = span->header_granules; i < SPAN_CHUNK_GRANULES; i++) {
 		bool free_bit = bit_is_set(chunk->free, i);
 
-		used += chunk->owner[i] != NULL;
+		used += chunk->owners.owner[i] != NULL;
 		waiting += chunk->waiting[i];
-		if (free_bit && (chunk->owner[i] || chunk->waiting[i]))
+		if (free_bit && (chunk->owners.owner[i] || chunk->waiting[i]))
 			return false;
 		if (bit_is_set(chunk->resident, i) && !free_bit)
 			return false;

@@ -44,9 +44,17 @@
 
 struct chunk;
 
+/*
+ * The start of every chunk: the owner of each granule, NULL unless it is used.
+ */
+struct span_owners {
+	void *owner[SPAN_CHUNK_GRANULES];
+};
+
 struct span_pool {
 	struct mem *mem;
 	size_t granule_bytes;
+	unsigned granule_shift;
 	size_t chunk_bytes;
 	unsigned header_granules;
 	struct lock lock;
@@ -79,7 +87,15 @@ void *span_alloc(struct span_pool *span, unsigned nr, void *owner);
 void span_free(struct span_pool *span, void *run, unsigned nr);
 
 /* The owner of the run in which addr lies, which must be used. */
-void *span_owner(const struct span_pool *span, const void *addr);
+static inline void *span_owner(const struct span_pool *span, const void *addr)
+{
+	uintptr_t at = (uintptr_t)addr;
+	const struct span_owners *owners =
+		(const void *)(at & ~(uintptr_t)(span->chunk_bytes - 1));
+
+	return owners->owner[(at & (span->chunk_bytes - 1)) >>
+			     span->granule_shift];
+}
 
 /* Bytes of memory behind all runs, the reserve's among them; and these. */
 size_t span_held_bytes(struct span_pool *span);

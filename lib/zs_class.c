@@ -30,7 +30,7 @@ static struct zs_class_size raw_class(const struct zs_class_table *table,
 {
 	struct zs_class_size raw;
 
-	raw.bytes = ZS_MIN_SIZE + i * table->step;
+	raw.bytes = ZS_MIN_SIZE + (i << table->step_shift);
 	if (raw.bytes > table->page_bytes)
 		raw.bytes = table->page_bytes;
 	raw.pages =
@@ -80,9 +80,9 @@ void zs_class_table_init(struct zs_class_table *table, uint32_t page_bytes,
 {
 	memset(table, 0, sizeof(*table));
 	table->page_bytes = page_bytes;
-	table->step = page_bytes / 256;
+	table->step_shift = (uint32_t)__builtin_ctz(page_bytes) - 8;
 	table->nr_raw =
-		(page_bytes - ZS_MIN_SIZE + table->step - 1) / table->step + 1;
+		((page_bytes - ZS_MIN_SIZE - 1) >> table->step_shift) + 2;
 	merge_classes(table, chain);
 	turn_around(table);
 	/* With chains of one page no class shares pages. */

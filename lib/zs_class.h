@@ -34,7 +34,7 @@ struct zs_class_size {
 
 struct zs_class_table {
 	uint32_t page_bytes;
-	uint32_t step;
+	uint32_t step_shift; /* sizes are 1 << step_shift bytes apart */
 	uint32_t nr_raw;     /* sizes before merging */
 	uint32_t nr_classes; /* after */
 	uint32_t huge_bytes; /* requests from this on have a page of their own */
@@ -52,8 +52,7 @@ static inline unsigned zs_class_of_object(const struct zs_class_table *table,
 {
 	size_t i = bytes <= ZS_MIN_SIZE ?
 			   0 :
-			   (bytes - ZS_MIN_SIZE + table->step - 1) /
-				   table->step;
+			   ((bytes - ZS_MIN_SIZE - 1) >> table->step_shift) + 1;
 
 	return table->class_of[i < table->nr_raw ? i : table->nr_raw - 1];
 }
