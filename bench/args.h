@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* args.h - what the caller of zswap-bench asked for */
+#ifndef BENCH_ARGS_H
+#define BENCH_ARGS_H
+
+#include "codec.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#define ARGS_MAX 64 /* of each list */
+
+struct args {
+	const char *corpora[ARGS_MAX];
+	pid_t pids[ARGS_MAX];
+	unsigned folios[ARGS_MAX];
+	const struct codec *codecs[ARGS_MAX];
+	size_t nr_corpora, nr_pids, nr_folios, nr_codecs;
+	size_t max_pages;
+	unsigned repeats; /* 0: as many as time allows */
+	const char *json;
+	bool quick;
+};
+
+/* args_parse() - ends the program for --help and for what it does not know */
+struct args args_parse(int argc, char **argv);
+
+#endif /* BENCH_ARGS_H */

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+/*
+ * bench_memory.c - what a page costs in memory, by count and by growth
+ *
+ * A cache of N pages grows to 4 N. What the library says its metadata takes is
+ * set beside what the process really grew by, less the growth of the bytes
+ * held for pages. The difference of two sizes leaves out whatever does not grow
+ * with the pages; on a small corpus that would hide the rest.
+ *
+ *	RSS(4N) - RSS(N) = 3N x (pages held + metadata + what nobody counts)
+ *
+ * The corpus is stored again and again under consecutive slots until there are
+ * that many pages.
+ */
+#include "bench_store_load.h"
+
+#include "side_cache.h"
+
+#include <malloc.h>
+#include <math.h>
+#include <string.h>
+
+#define MEMORY_FOLIO 16u
+
+/* Stores until there are @end pages; folios do not cross the corpus's end. */
+static void fill(struct zswap *z, const struct corpus *c, size_t at, size_t end)
+{
+	while (at < end) {
+		size_t from = at % c->nr_pages;
+		size_t count = c->nr_pages - from;
+		struct zswap_folio folio = {
+			.size = sizeof(folio),
+			.slot = zswap_slot(0, at),
+			.data = c->pages + from * PAGE_BYTES,
+		};
+		int err;
+
+		count = count < MEMORY_FOLIO ? count : MEMORY_FOLIO;
+		count = count < end - at ? count : end - at;
+		folio.nr_pages = (uint32_t)count;
+		err = zswap_store_folio(z, &folio);
+		if (err)
+			broken("%s: memory: zswap_store_folio: %s", c->name,
+			       strerror(-err));
+		at += count;
+	}
+}
+
+struct level {
+	double rss, held, metadata;
+};
+
+static struct level level_now(struct zswap *z)
+{
+	struct zswap_stats stats = cache_stats(z);
+	struct level l = {
+		.rss = (double)bench_rss_bytes(),
+		.held = (double)stats.pool_total_size,
+		.metadata = (double)stats.metadata_bytes,
+	};
+
+	return l;
+}
+
+/* Freed memory that malloc keeps would take new metadata without growth. */
+static void give_back_free_memory(void)
+{
+#ifdef __GLIBC__
+	malloc_trim(0);
+#endif
+}
+
+struct memory bench_memory(const struct corpus *corpus,
+			   const struct codec *codec, size_t nr_pages)
+{
+	size_t total = 4 * nr_pages;
+	double grown = (double)(total - nr_pages);
+	struct memory m = { .nr_pages = total, .metadata_rss = NAN,
+			    .rss_bytes = NAN };
+	struct zswap *z = cache_make(codec, total);
+	struct level low, high;
+
+	progress("%s %s, memory", corpus->name, codec->name);
+	give_back_free_memory();
+	fill(z, corpus, 0, nr_pages);
+	low = level_now(z);
+	fill(z, corpus, nr_pages, total);
+	high = level_now(z);
+	zswap_destroy(z);
+
+	m.metadata_bytes = high.metadata / (double)total;
+	m.held_ratio = (double)total * PAGE_BYTES / (high.held + high.metadata);
+	if (low.rss > 0 && high.rss > 0) {
+		m.rss_bytes = (high.rss - low.rss) / grown;
+		m.metadata_rss = m.rss_bytes - (high.held - low.held) / grown;
+	}
+	return m;
+}

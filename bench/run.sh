@@ -1,0 +1,17 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# bench/run.sh - build zswap-bench and run it
+#
+# Arguments go to zswap-bench; see bench/run.sh --help. See tests/prepare.sh for
+# what is installed and where it builds.
+set -eu
+
+name=bench/run.sh
+source=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd -P)
+wanted="liblz4=liblz4-dev libzstd=libzstd-dev"
+options="--buildtype=release -Dtests=disabled -Dexamples=false -Dbench=true"
+. "$source/tests/prepare.sh"
+
+prepare
+"$build/bench/zswap-bench" "$@"
