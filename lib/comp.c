@@ -133,9 +133,9 @@ static void bind_segments(struct comp *comp, struct comp_context *ctx)
 
 static int context_state(struct comp *comp, bool compress, void **state)
 {
-	int (*create)(void *, void **) = compress ?
-						 comp->ops.compress_ctx_create :
-						 comp->ops.decompress_ctx_create;
+	int (*create)(void *, void **) =
+		compress ? comp->ops.compress_ctx_create :
+			   comp->ops.decompress_ctx_create;
 	int err = create ? create(comp->instance, state) : 0;
 
 	return err > 0 ? -EINVAL : err;
@@ -203,8 +203,7 @@ static int contexts_init(struct comp *comp, struct comp_contexts *set,
 {
 	int err = 0;
 
-	set->all = mem_zalloc(comp->mem,
-			      comp->mem->nr_cpus * sizeof(*set->all),
+	set->all = mem_zalloc(comp->mem, comp->mem->nr_cpus * sizeof(*set->all),
 			      CACHE_LINE);
 	if (!set->all)
 		return -ENOMEM;

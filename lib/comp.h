@@ -24,8 +24,8 @@
  *
  * Locking: a context's lock is held from claim to release, over the codec. It
  * guards nothing but the context. A codec may call the cache, and so claim a
- * context while it has one; such a claim never waits, for two threads could wait
- * for each other's: it fails when no context is free.
+ * context while it has one; such a claim never waits, for two threads could
+ * wait for each other's: it fails when no context is free.
  */
 #ifndef ZSWAP_COMP_H
 #define ZSWAP_COMP_H

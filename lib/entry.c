@@ -233,8 +233,8 @@ static void range_init(struct swap_table *table, uint64_t first, unsigned nr,
 	range->table = table;
 	range->first = first;
 	range->nr = nr;
-	range->nr_in_first = (unsigned)min_size(
-		nr, CLUSTER_SLOTS - slot_in_cluster(first));
+	range->nr_in_first =
+		(unsigned)min_size(nr, CLUSTER_SLOTS - slot_in_cluster(first));
 	range->clusters[0] = range->clusters[1] = NULL;
 }
 

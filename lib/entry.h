@@ -61,7 +61,9 @@
  * 1. publish: a value -> ENTRY. An older entry is unlinked in the same step, an
  *    older shadow forgotten. Cannot fail: the table is there (held), the entry
  *    complete.
- * 2. unlink by invalidation: ENTRY or SHADOW -> NULL.
+ * 2. unlink by invalidation: ENTRY or SHADOW -> NULL. [wb] Under pressure
+ *    likewise an entry that its owner has marked as the copy of a resident
+ *    page.
  * 3. unlink by a load that takes: ENTRY -> NULL, if the word still is the very
  *    entry that the load pinned and decompressed; otherwise the load starts
  *    over. A load that fails to decompress unlinks nothing.
@@ -71,23 +73,23 @@
  * 5. [wb] land, when the sink answers: clear FLIGHT, unpin. If it succeeded set
  *    ONSINK, and if the word still is the very entry that was launched, unlink
  *    it: the word becomes a SHADOW with a new number where the sink can read,
- *    NULL where it can't. If it failed, or the word is something else, the value
- *    stays as it is. If decompression failed before the sink was asked, set
- *    FAILED and take the entry off the LRU.
+ *    NULL where it can't. If it failed, or the word is something else, the
+ *    value stays as it is. If decompression failed before the sink was asked,
+ *    set FAILED and take the entry off the LRU.
  * 6. [wb] read through: note the SHADOW's number, drop the lock, let the sink
  *    read, take the lock: the page is delivered if the word is the same SHADOW;
  *    a load that takes makes it NULL. Otherwise it starts over.
- * 7. [wb] clean: NULL, ONSINK, no FLIGHT: tell the sink to forget (in runs, from
- *    reclaim), with FLIGHT set meanwhile so that nobody launches; then clear
- *    both.
+ * 7. [wb] clean: NULL, ONSINK, no FLIGHT: tell the sink to forget (in runs,
+ *    from reclaim), with FLIGHT set meanwhile so that nobody launches; then
+ *    clear both.
  *
  * Between unlinking and freeing an entry is in no gauge and on no list; its
  * object still counts as held. swapoff unlinks all when no user is left in the
  * area (see swap_table.h); flights count as users [wb].
  *
  *
- * WHY NO TRANSITION LOSES A PAGE. A value disappears from a slot only by 1, 2, 3,
- * 5, 6, 7. In 1 and 2 the caller has said so. In 3 and 6 the caller has the
+ * WHY NO TRANSITION LOSES A PAGE. A value disappears from a slot only by 1, 2,
+ * 3, 5, 6, 7. In 1 and 2 the caller has said so. In 3 and 6 the caller has the
  * bytes, complete, before the word changes. In 5 the sink has confirmed this
  * very version: the pin kept the entry's memory from being used again, so an
  * equal pointer is the same version, no generation needed. 7 finds no value. An
@@ -105,10 +107,10 @@
  * the sink, because a slot has one flight at a time: 4 waits for FLIGHT to go,
  * and 7 holds it. So what lands last was launched last.
  *
- * WHY A REPLACED PAGE IS NEVER DELIVERED. A peek delivers the version that was in
- * the word while it held the lock, a moment inside the call. A take delivers a
- * version only if it was still there when it took it. A folio's pages are pinned
- * under all its clusters' locks at once, and taken likewise.
+ * WHY A REPLACED PAGE IS NEVER DELIVERED. A peek delivers the version that was
+ * in the word while it held the lock, a moment inside the call. A take delivers
+ * a version only if it was still there when it took it. A folio's pages are
+ * pinned under all its clusters' locks at once, and taken likewise.
  *
  * COMPACTION (later) may move an entry's object while the class's lock keeps it
  * from being freed: copy the object; refs from exactly 1 to 1 | MOVING by
@@ -121,9 +123,9 @@
  * LOCK ORDER: clusters (ascending) before the LRU's lock [wb]; a size class's
  * lock, a slab's and the span's are taken with no cluster's lock held: freeing
  * happens after unlocking. The LRU knows an entry by address and slot; a walk
- * copies both, drops its lock, locks the cluster, and goes on only if the word is
- * that address (22.8 of the specification: an address used again for the same
- * slot is a live entry all the same).
+ * copies both, drops its lock, locks the cluster, and goes on only if the word
+ * is that address (22.8 of the specification: an address used again for the
+ * same slot is a live entry all the same).
  *
  * Origin: the states of Linux mm/zswap.c; there the folio lock and the swap
  * cache exclude load, store and writeback of one slot, and an entry is freed
@@ -186,7 +188,7 @@ int entry_alloc_bulk(struct zswap *z, unsigned n, struct entry **out);
 
 /* Complete a blank entry, which nobody else knows yet. */
 void entry_set_filled(struct entry *e, uint64_t word);
-/* Copies the payload into an object; 0, or -ENOMEM with the entry still blank. */
+/* Copies the payload into an object. 0, or -ENOMEM, and e is still blank. */
 int entry_set_payload(struct pool *pool, struct entry *e, const void *payload,
 		      uint32_t len, bool raw);
 
@@ -208,8 +210,8 @@ static inline struct entry *entry_at(struct cluster *cluster, unsigned slot)
 bool entry_pin(struct entry *e);
 
 /*
- * Puts a complete entry in a slot's word, whose table is held. Returns the entry
- * that was there, unlinked, or NULL.
+ * Puts a complete entry in a slot's word, whose table is held. Returns the
+ * entry that was there, unlinked, or NULL.
  */
 struct entry *entry_publish(struct cluster *cluster, unsigned slot,
 			    struct entry *e);

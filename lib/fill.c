@@ -16,7 +16,8 @@ bool fill_detect(const void *page, size_t bytes, uint64_t *word)
 
 	memcpy(&first, p, sizeof(first));
 	memcpy(&last, p + bytes - sizeof(last), sizeof(last));
-	if (first != last || memcmp(p, p + sizeof(first), bytes - sizeof(first)))
+	if (first != last ||
+	    memcmp(p, p + sizeof(first), bytes - sizeof(first)))
 		return false;
 	*word = first;
 	return true;

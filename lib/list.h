@@ -16,12 +16,12 @@ struct list {
 
 #define list_entry(ptr, type, member) container_of(ptr, type, member)
 
-#define list_for_each(pos, head)                                               \
+#define list_for_each(pos, head) \
 	for ((pos) = (head)->next; (pos) != (head); (pos) = (pos)->next)
 
 /* Allows pos to be taken off, or its memory to go, inside the loop. */
-#define list_for_each_safe(pos, tmp, head)                                     \
-	for ((pos) = (head)->next, (tmp) = (pos)->next; (pos) != (head);       \
+#define list_for_each_safe(pos, tmp, head)                               \
+	for ((pos) = (head)->next, (tmp) = (pos)->next; (pos) != (head); \
 	     (pos) = (tmp), (tmp) = (pos)->next)
 
 static inline void list_init(struct list *head)

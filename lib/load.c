@@ -144,7 +144,8 @@ static bool look(struct load *l, struct range *range)
 	for (unsigned i = 0; i < range->nr; i++) {
 		struct cluster *cluster = range_cluster(range, i);
 		struct entry *e =
-			cluster ? entry_at(cluster, range_slot(range, i)) : NULL;
+			cluster ? entry_at(cluster, range_slot(range, i)) :
+				  NULL;
 
 		if (e == l->pinned[i])
 			continue;
@@ -224,10 +225,10 @@ static void report(struct load *l, int err)
 
 	stats_add(&l->z->stats, STAT_LOAD_MISSES, nr - l->nr_present);
 	for (unsigned i = 0; results && i < nr; i++)
-		results[i] = !l->pinned[i]           ? -ENOENT :
-			     l->status[i] == -EIO    ? -EIO :
-			     err == -EDEADLK         ? err :
-						       0;
+		results[i] = !l->pinned[i]        ? -ENOENT :
+			     l->status[i] == -EIO ? -EIO :
+			     err == -EDEADLK      ? err :
+						    0;
 }
 
 /* What a load that wants all pages or nothing says of the pages found. */

@@ -264,8 +264,7 @@ void slab_cache_init(struct slab_cache *cache, struct mem *mem,
 	memset(cache, 0, sizeof(*cache));
 	cache->mem = mem;
 	cache->object_bytes = (uint32_t)object_bytes;
-	cache->per_slab =
-		(uint32_t)((SLAB_BYTES - SLAB_HEADER) / object_bytes);
+	cache->per_slab = (uint32_t)((SLAB_BYTES - SLAB_HEADER) / object_bytes);
 	for (unsigned i = 0; i < MAX_SHARDS; i++) {
 		list_init(&cache->shards[i].partial);
 		list_init(&cache->shards[i].full);

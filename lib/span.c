@@ -357,8 +357,8 @@ static unsigned collect_trim(struct span_pool *span, struct trim_run *runs,
 	if (span->nr_waiting <= reserve_limit(span))
 		return 0;
 	while (n < TRIM_RUNS && span->nr_waiting > target) {
-		struct waiting_run *run = list_entry(
-			span->waiting.prev, struct waiting_run, node);
+		struct waiting_run *run = list_entry(span->waiting.prev,
+						     struct waiting_run, node);
 		struct chunk *chunk = chunk_of(span, run);
 
 		if (!chunk->nr_busy) {
@@ -485,8 +485,8 @@ static void *take_free(struct span_pool *span, unsigned nr)
 	lock_assert_held(&span->lock);
 	for (unsigned b = nr; b <= SPAN_MAX_RUN; b++) {
 		while (!list_empty(&span->chunks[b])) {
-			struct chunk *chunk = list_entry(
-				span->chunks[b].next, struct chunk, node);
+			struct chunk *chunk = list_entry(span->chunks[b].next,
+							 struct chunk, node);
 			unsigned first = find_run(chunk, nr);
 
 			if (first < SPAN_CHUNK_GRANULES) {

@@ -62,7 +62,7 @@ struct span_pool {
 	struct list chunks[SPAN_MAX_RUN + 1];
 	struct list waiting; /* all waiting runs, newest first */
 	struct list waiting_by_length[SPAN_MAX_RUN + 1];
-	size_t nr_waiting; /* granules */
+	size_t nr_waiting;   /* granules */
 	struct chunk *spare; /* empty and purged, on no list */
 	/* Written under the lock, read by anybody. */
 	_Atomic size_t nr_used;    /* granules */
@@ -93,8 +93,8 @@ static inline void *span_owner(const struct span_pool *span, const void *addr)
 	const struct span_owners *owners =
 		(const void *)(at & ~(uintptr_t)(span->chunk_bytes - 1));
 
-	return owners->owner[(at & (span->chunk_bytes - 1)) >>
-			     span->granule_shift];
+	return owners
+		->owner[(at & (span->chunk_bytes - 1)) >> span->granule_shift];
 }
 
 /* Bytes of memory behind all runs, the reserve's among them; and these. */

@@ -52,7 +52,7 @@ static inline void stats_add(struct stats *stats, enum stat stat, uint64_t n)
 
 uint64_t stats_sum(const struct stats *stats, enum stat stat);
 
-/* Writes the snapshot as lines "name value"; returns as zswap_format_stats(). */
+/* Writes lines "name value"; returns as zswap_format_stats(). */
 long stats_format_text(const struct zswap_stats *snapshot, char *buf,
 		       size_t len);
 

@@ -9,8 +9,8 @@
  * the words of all slots under their clusters' locks. After a failure the slots
  * are made absent: what they held is older than what the caller has.
  *
- * Origin: zswap_store() of Linux mm/zswap.c, with the batches of the list series
- * "Batched zswap_store() with compression batching".
+ * Origin: zswap_store() of Linux mm/zswap.c, with the batches of the list
+ * series "Batched zswap_store() with compression batching".
  */
 #include "entry.h"
 
@@ -40,8 +40,7 @@ static int place(struct store *s, struct pool *pool, const struct job *job,
 		 int result, const void *buffer)
 {
 	struct entry *e = s->entries[job->i];
-	bool raw = result < 0 ||
-		   (size_t)result >= zs_huge_class_size(pool->zs);
+	bool raw = result < 0 || (size_t)result >= zs_huge_class_size(pool->zs);
 	int err;
 
 	if (result < 0 && result != -ENOSPC)
@@ -107,9 +106,9 @@ static void publish(struct store *s, struct range *range)
 
 	range_lock(range);
 	for (unsigned i = 0; i < range->nr; i++) {
-		struct entry *old = entry_publish(range_cluster(range, i),
-						  range_slot(range, i),
-						  s->entries[i]);
+		struct entry *old =
+			entry_publish(range_cluster(range, i),
+				      range_slot(range, i), s->entries[i]);
 
 		if (old)
 			s->entries[nr_old++] = old;
@@ -162,10 +161,9 @@ int store_folio(struct zswap *z, struct area *area,
 		const struct zswap_folio *folio)
 {
 	struct entry *entries[ZSWAP_MAX_FOLIO];
-	struct store s = { .z = z,
-			   .folio = folio,
-			   .entries = entries,
-			   .bad_page = -1 };
+	struct store s = {
+		.z = z, .folio = folio, .entries = entries, .bad_page = -1
+	};
 	uint64_t first = zswap_slot_offset(folio->slot);
 	struct range range;
 	int err = prepare(&s, area, &range);

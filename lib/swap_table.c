@@ -16,9 +16,9 @@ struct leaf {
 	struct cluster clusters[NODE_SIZE];
 };
 
-static_assert(4 * sizeof(struct node) + sizeof(struct leaf) + TABLE_BYTES <
-		      48 * 1024,
-	      "an area of 2^48 slots must cost under 64 KiB while nearly empty");
+static_assert(
+	4 * sizeof(struct node) + sizeof(struct leaf) + TABLE_BYTES < 48 * 1024,
+	"an area of 2^48 slots must cost under 64 KiB while nearly empty");
 
 void swap_table_init(struct swap_table *table, struct mem *mem)
 {
@@ -69,8 +69,7 @@ static struct area *make_area(struct swap_table *table, unsigned type)
 /* Levels of index nodes for an area of this size. */
 static unsigned depth_for(uint64_t nr_slots)
 {
-	uint64_t leaves =
-		((nr_slots - 1) >> (CLUSTER_SHIFT + NODE_SHIFT)) + 1;
+	uint64_t leaves = ((nr_slots - 1) >> (CLUSTER_SHIFT + NODE_SHIFT)) + 1;
 	unsigned depth = 0;
 
 	while (leaves > 1) {
@@ -281,8 +280,7 @@ static struct cluster *next_in_leaf(struct leaf *leaf, uint64_t *offset,
 	while (*offset < end && i < NODE_SIZE) {
 		struct cluster *cluster = &leaf->clusters[i++];
 
-		if (atomic_load_explicit(&cluster->words,
-					 memory_order_acquire))
+		if (atomic_load_explicit(&cluster->words, memory_order_acquire))
 			return cluster;
 		*offset = (*offset | (CLUSTER_SLOTS - 1)) + 1;
 	}

@@ -56,9 +56,9 @@ static inline bool lock_try(struct lock *lock)
 {
 	uint32_t free_word = 0;
 
-	if (!atomic_compare_exchange_strong_explicit(
-		    &lock->word, &free_word, 1, memory_order_acquire,
-		    memory_order_relaxed))
+	if (!atomic_compare_exchange_strong_explicit(&lock->word, &free_word, 1,
+						     memory_order_acquire,
+						     memory_order_relaxed))
 		return false;
 #ifdef ZSWAP_DEBUG_CHECKS
 	atomic_store_explicit(&lock->owner, thread_number() + 1,
@@ -94,8 +94,8 @@ static inline void lock_give(struct lock *lock)
 	atomic_store_explicit(&lock->owner, 0, memory_order_relaxed);
 #endif
 	atomic_store_explicit(&lock->word, 0, memory_order_release);
-	if (unlikely(atomic_load_explicit(&lock->waiters,
-					  memory_order_relaxed)))
+	if (unlikely(
+		    atomic_load_explicit(&lock->waiters, memory_order_relaxed)))
 		lock_wake(lock);
 }
 

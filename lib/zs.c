@@ -17,7 +17,7 @@ static void unlist_zspage(struct zs_class *class, struct zspage *zspage)
 	lock_assert_held(&class->lock);
 	list_del(&zspage->node);
 	if (list_empty(&class->groups[zspage->group]))
-		class->nonempty &= (uint16_t)~(1u << zspage->group);
+		class->nonempty &= (uint16_t) ~(1u << zspage->group);
 }
 
 /*
@@ -134,8 +134,7 @@ static char *take_object(struct zspage *zspage)
 	if (zspage->first_free != ZS_NO_OBJECT) {
 		object = zspage->base + zspage->first_free;
 		if (!zspage->class->huge)
-			zspage->first_free =
-				(uint32_t)(read_word(object) >> 1);
+			zspage->first_free = (uint32_t)(read_word(object) >> 1);
 		else
 			zspage->first_free = ZS_NO_OBJECT;
 	} else {
@@ -293,18 +292,18 @@ static bool zspage_check(struct zs_pool *pool, struct zspage *zspage)
 		if (offset >= zspage->fresh || offset % size ||
 		    ++listed > class->size.objects)
 			return false;
-		offset = class->huge ? ZS_NO_OBJECT :
-				       (uint32_t)(read_word(zspage->base +
-							    offset) >>
-						  1);
+		offset = class->huge ?
+				 ZS_NO_OBJECT :
+				 (uint32_t)(read_word(zspage->base + offset) >>
+					    1);
 	}
 	for (offset = 0; offset < zspage->fresh; offset += size)
 		allocated += object_check(zspage, offset);
 	return allocated == zspage->in_use &&
 	       zspage->in_use + listed + (end - zspage->fresh) / size ==
 		       class->size.objects &&
-	       zspage->group == zs_fullness(zspage->in_use,
-					    class->size.objects) &&
+	       zspage->group ==
+		       zs_fullness(zspage->in_use, class->size.objects) &&
 	       zspage->in_use >= zspage->low &&
 	       zspage->in_use <= zspage->high &&
 	       span_owner(&pool->span, zspage->base) == zspage;

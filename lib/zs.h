@@ -90,8 +90,8 @@ void zs_free(struct zs_pool *pool, zs_cell *cell, size_t bytes);
 static inline void *zs_payload(const struct zs_pool *pool, const zs_cell *cell,
 			       size_t bytes)
 {
-	uintptr_t at = (uintptr_t)atomic_load_explicit(cell,
-						       memory_order_relaxed);
+	uintptr_t at =
+		(uintptr_t)atomic_load_explicit(cell, memory_order_relaxed);
 
 	if (bytes < pool->table.huge_bytes)
 		at += ZS_HEADER_BYTES;
@@ -105,8 +105,8 @@ static inline void *zs_payload(const struct zs_pool *pool, const zs_cell *cell,
 static inline void zs_will_free(const struct zs_pool *pool, const zs_cell *cell,
 				size_t bytes)
 {
-	uintptr_t at = (uintptr_t)atomic_load_explicit(cell,
-						       memory_order_relaxed);
+	uintptr_t at =
+		(uintptr_t)atomic_load_explicit(cell, memory_order_relaxed);
 
 	__builtin_prefetch(
 		&pool->classes[zs_class_of_request(&pool->table, bytes)], 1);

@@ -33,8 +33,7 @@ static struct zs_class_size raw_class(const struct zs_class_table *table,
 	raw.bytes = ZS_MIN_SIZE + (i << table->step_shift);
 	if (raw.bytes > table->page_bytes)
 		raw.bytes = table->page_bytes;
-	raw.pages =
-		(uint16_t)best_chain(table->page_bytes, raw.bytes, chain);
+	raw.pages = (uint16_t)best_chain(table->page_bytes, raw.bytes, chain);
 	raw.objects = (uint16_t)(raw.pages * table->page_bytes / raw.bytes);
 	return raw;
 }

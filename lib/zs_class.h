@@ -37,7 +37,8 @@ struct zs_class_table {
 	uint32_t step_shift; /* sizes are 1 << step_shift bytes apart */
 	uint32_t nr_raw;     /* sizes before merging */
 	uint32_t nr_classes; /* after */
-	uint32_t huge_bytes; /* requests from this on have a page of their own */
+	uint32_t
+		huge_bytes; /* requests from this on have a page of their own */
 	struct zs_class_size classes[ZS_MAX_CLASSES]; /* by size, ascending */
 	uint16_t class_of[ZS_MAX_CLASSES];            /* by raw index */
 };

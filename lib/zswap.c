@@ -3,8 +3,9 @@
  * zswap.c - the public calls: check, compose, return
  *
  * Every call first asks whether this process owns the cache, before it looks at
- * anything else of it: in a forked child a lock may be taken for ever. Then come
- * the arguments, then the area, which stays for as long as the call is its user.
+ * anything else of it: in a forked child a lock may be taken for ever. Then
+ * come the arguments, then the area, which stays for as long as the call is its
+ * user.
  */
 #include <zswap/zswap.h>
 
@@ -43,8 +44,8 @@ static int create_parts(struct zswap *z, const struct zswap_params *params)
 
 int zswap_create(struct zswap **out, const struct zswap_params *params)
 {
-	static const struct zswap_params defaults = { .size =
-							      sizeof(defaults) };
+	static const struct zswap_params defaults = { .size = sizeof(
+							      defaults) };
 	struct mem mem;
 	struct zswap *z;
 	int err;

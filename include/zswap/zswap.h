@@ -65,14 +65,14 @@ struct zswap_compressor;
 
 /* ---- slots ------------------------------------------------------------- */
 
-/* A page's name. The high 16 bits of val are the type, the low 48 the offset. */
+/* A page's name: val is the type in the high 16 bits, the offset below. */
 typedef struct {
 	uint64_t val;
 } zswap_slot_t;
 
-#define ZSWAP_MAX_TYPES 65536u                 /* areas in one cache */
-#define ZSWAP_MAX_SLOTS (UINT64_C(1) << 48)    /* slots in one area */
-#define ZSWAP_MAX_FOLIO 512u                   /* pages in one folio */
+#define ZSWAP_MAX_TYPES 65536u              /* areas in one cache */
+#define ZSWAP_MAX_SLOTS (UINT64_C(1) << 48) /* slots in one area */
+#define ZSWAP_MAX_FOLIO 512u                /* pages in one folio */
 
 /* No area contains this slot: area 65535 may have one slot less than others. */
 #define ZSWAP_SLOT_NONE UINT64_MAX
@@ -146,9 +146,9 @@ struct zswap_hooks {
  *                  any; NULL means "lz4". Built in: "lz4", without options
  * @hooks:          NULL means malloc and mmap
  * @compressors:    @nr_compressors compressors of the caller's own, which
- *                  @compressor may name; one named like a built-in one hides it.
- *                  See <zswap/compressor.h>. Copied; what their members point
- *                  to must stay until zswap_destroy() has returned
+ *                  @compressor may name; one named like a built-in one hides
+ *                  it. See <zswap/compressor.h>. Copied; what their members
+ *                  point to must stay until zswap_destroy() has returned
  * @nr_compressors: 0..64
  */
 struct zswap_params {
@@ -328,7 +328,7 @@ ZSWAP_API int zswap_load(struct zswap *z, zswap_slot_t slot, void *page);
  */
 ZSWAP_API int zswap_peek(struct zswap *z, zswap_slot_t slot, void *page);
 
-#define ZSWAP_LOAD_KEEP    0x1u /* peek: the entries stay */
+#define ZSWAP_LOAD_KEEP 0x1u    /* peek: the entries stay */
 #define ZSWAP_LOAD_PARTIAL 0x2u /* deliver what is there */
 
 /**
@@ -361,8 +361,7 @@ ZSWAP_API int zswap_peek(struct zswap *z, zswap_slot_t slot, void *page);
  *          any return but -EINVAL, -ENXIO and -EOWNERDEAD.
  * Origin:  the kernel refuses loads of several pages.
  */
-ZSWAP_API int zswap_load_folio(struct zswap *z,
-			       const struct zswap_folio *folio,
+ZSWAP_API int zswap_load_folio(struct zswap *z, const struct zswap_folio *folio,
 			       unsigned flags);
 
 /* ---- without data ------------------------------------------------------ */
