@@ -227,10 +227,11 @@ void entry_drop_slots(struct zswap *z, struct cluster *cluster, unsigned first,
 
 /* ---- ranges -------------------------------------------------------------- */
 
-static void range_init(struct swap_table *table, uint64_t first, unsigned nr,
-		       struct range *range)
+static void range_init(struct swap_table *table, struct area *area,
+		       uint64_t first, unsigned nr, struct range *range)
 {
 	range->table = table;
+	range->area = area;
 	range->first = first;
 	range->nr = nr;
 	range->nr_in_first =
@@ -238,14 +239,28 @@ static void range_init(struct swap_table *table, uint64_t first, unsigned nr,
 	range->clusters[0] = range->clusters[1] = NULL;
 }
 
+/* Looks for clusters that were missing; whether one has come. */
+static bool find_missing(struct range *range)
+{
+	unsigned nr_clusters = 1 + (range->nr_in_first < range->nr);
+	bool found = false;
+
+	for (unsigned c = 0; c < nr_clusters; c++) {
+		uint64_t offset = range->first + (c ? range->nr_in_first : 0);
+
+		if (likely(range->clusters[c]))
+			continue;
+		range->clusters[c] = area_cluster(range->area, offset);
+		found |= range->clusters[c] != NULL;
+	}
+	return found;
+}
+
 void range_find(struct swap_table *table, struct area *area, uint64_t first,
 		unsigned nr, struct range *range)
 {
-	range_init(table, first, nr, range);
-	range->clusters[0] = area_cluster(area, first);
-	if (range->nr_in_first < nr)
-		range->clusters[1] =
-			area_cluster(area, first + range->nr_in_first);
+	range_init(table, area, first, nr, range);
+	find_missing(range);
 }
 
 static int hold_one(struct swap_table *table, struct area *area,
@@ -264,15 +279,15 @@ int range_hold(struct swap_table *table, struct area *area, uint64_t first,
 {
 	int err;
 
-	range_init(table, first, nr, range);
+	range_init(table, area, first, nr, range);
 	err = hold_one(table, area, first, &range->clusters[0]);
 	if (!err && range->nr_in_first < nr)
 		err = hold_one(table, area, first + range->nr_in_first,
 			       &range->clusters[1]);
-	if (err) {
-		range_lock(range);
-		range_unhold(range);
-		range_unlock(range);
+	if (err && range->clusters[0]) {
+		lock_take(&range->clusters[0]->lock);
+		cluster_unhold(range->clusters[0]);
+		cluster_unlock(table, range->clusters[0]);
 	}
 	return err;
 }
@@ -284,16 +299,35 @@ void range_unhold(struct range *range)
 			cluster_unhold(range->clusters[c]);
 }
 
-void range_lock(struct range *range)
+static void lock_clusters(struct cluster *const *clusters)
 {
 	for (unsigned c = 0; c < 2; c++)
-		if (range->clusters[c])
-			lock_take(&range->clusters[c]->lock);
+		if (clusters[c])
+			lock_take(&clusters[c]->lock);
+}
+
+static void unlock_clusters(struct swap_table *table,
+			    struct cluster *const *clusters)
+{
+	for (unsigned c = 0; c < 2; c++)
+		if (clusters[c])
+			cluster_unlock(table, clusters[c]);
+}
+
+void range_lock(struct range *range)
+{
+	struct cluster *locked[2];
+
+	for (;;) {
+		memcpy(locked, range->clusters, sizeof(locked));
+		lock_clusters(locked);
+		if (likely(!find_missing(range)))
+			break;
+		unlock_clusters(range->table, locked);
+	}
 }
 
 void range_unlock(struct range *range)
 {
-	for (unsigned c = 0; c < 2; c++)
-		if (range->clusters[c])
-			cluster_unlock(range->table, range->clusters[c]);
+	unlock_clusters(range->table, range->clusters);
 }

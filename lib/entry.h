@@ -241,13 +241,14 @@ void entry_drop_slots(struct zswap *z, struct cluster *cluster, unsigned first,
 /* Up to ZSWAP_MAX_FOLIO slots: in one cluster, or in two neighbours. */
 struct range {
 	struct swap_table *table;
+	struct area *area;
 	uint64_t first;
 	unsigned nr;
 	unsigned nr_in_first;        /* slots in clusters[0] */
 	struct cluster *clusters[2]; /* NULL: not made, all absent; or unused */
 };
 
-/* Finds the clusters. */
+/* Finds the clusters that were made. */
 void range_find(struct swap_table *table, struct area *area, uint64_t first,
 		unsigned nr, struct range *range);
 /* Makes the clusters and holds their tables: 0 or -ENOMEM. */
@@ -256,7 +257,11 @@ int range_hold(struct swap_table *table, struct area *area, uint64_t first,
 /* Drops the holds; the range is locked. */
 void range_unhold(struct range *range);
 
-/* Lock and unlock what clusters there are, in order. */
+/*
+ * Lock and unlock what clusters there are, in order. A cluster that is missing
+ * was missing while the other one was already locked. So no folio that lies in
+ * both has been published: its store made both before it locked any.
+ */
 void range_lock(struct range *range);
 void range_unlock(struct range *range);
 
