@@ -318,11 +318,11 @@ static void chunk_retire(struct span_pool *span, struct chunk *chunk)
 /* Keeps a retired chunk as the spare, or unmaps it. Called without the lock. */
 static void chunk_dispose(struct span_pool *span, struct chunk *chunk)
 {
-	size_t header = header_bytes(span);
+	size_t kept = round_up(header_bytes(span), span->mem->os_page);
 
 	if (mem_can_purge(span->mem) &&
-	    !mem_purge(span->mem, (char *)chunk + header,
-		       span->chunk_bytes - header)) {
+	    !mem_purge(span->mem, (char *)chunk + kept,
+		       span->chunk_bytes - kept)) {
 		chunk_reset(span, chunk);
 		lock_take(&span->lock);
 		if (!span->spare) {
