@@ -53,8 +53,6 @@ static void merge_classes(struct zs_class_table *table, uint32_t chain)
 			*last = raw;
 		}
 		table->class_of[i] = (uint16_t)(nr - 1);
-		if (!table->huge_bytes && raw.pages > 1 && raw.objects > 1)
-			table->huge_bytes = raw.bytes - (ZS_HEADER_BYTES - 1);
 	}
 	table->nr_classes = nr;
 }
@@ -84,7 +82,7 @@ void zs_class_table_init(struct zs_class_table *table, uint32_t page_bytes,
 		((page_bytes - ZS_MIN_SIZE - 1) >> table->step_shift) + 2;
 	merge_classes(table, chain);
 	turn_around(table);
-	/* With chains of one page no class shares pages. */
-	if (!table->huge_bytes)
-		table->huge_bytes = page_bytes;
+	/* The last class is the huge one; what does not fit the one before. */
+	table->huge_bytes = table->classes[table->nr_classes - 2].bytes -
+			    ZS_HEADER_BYTES + 1;
 }
