@@ -24,6 +24,12 @@
 #define container_of(ptr, type, member) \
 	((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
+/*
+ * A thread's own variable, there from the thread's start: other models may
+ * allocate it when the thread first touches it.
+ */
+#define THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
+
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 

@@ -6,8 +6,7 @@
 static const struct zswap_compressor *const builtin[] = { &comp_lz4 };
 
 /* How many codec calls the thread is in: more than one where they nest. */
-static _Thread_local unsigned codec_depth
-	__attribute__((tls_model("initial-exec")));
+static THREAD_LOCAL unsigned codec_depth;
 
 /* ---- specs and names ----------------------------------------------------- */
 

@@ -18,7 +18,7 @@
 #define SPINS 100
 #define SLEEP_NS 1000000
 
-_Thread_local unsigned thread_number_plus_one;
+THREAD_LOCAL unsigned thread_number_plus_one;
 
 unsigned thread_number_new(void)
 {

@@ -38,11 +38,9 @@ void wait_a_moment(unsigned *round);
 
 /*
  * The number of the calling thread, from 0 on. Threads that never call the
- * library get none; numbers are not reused. TLS of the initial-exec model is
- * there from the thread's start, so that nothing is allocated at first use.
+ * library get none; numbers are not reused.
  */
-extern _Thread_local unsigned thread_number_plus_one
-	__attribute__((tls_model("initial-exec")));
+extern THREAD_LOCAL unsigned thread_number_plus_one;
 unsigned thread_number_new(void);
 
 static inline unsigned thread_number(void)
