@@ -299,8 +299,14 @@ int comp_create(struct mem *mem, const struct comp_list *own, const char *spec,
 	memcpy(comp->name, spec, len);
 	comp->ops.name = comp->name;
 	comp->unit_size = unit_size;
-	comp->env = (struct zswap_comp_env){ sizeof(comp->env), mem, env_alloc,
-					     env_free, unit_size };
+	comp->env = (struct zswap_comp_env){
+		.size = sizeof(comp->env),
+		.ctx = mem,
+		.alloc = env_alloc,
+		.free = env_free,
+		.unit_size = unit_size,
+		.user = ops->user,
+	};
 	err = create_instance(comp, options);
 	if (!err)
 		err = set_sizes(comp);

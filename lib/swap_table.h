@@ -129,7 +129,8 @@ struct cluster *area_make_cluster(struct swap_table *table, struct area *area,
 /*
  * The first cluster with a table from *offset on, before `end`, with *offset
  * moved to its first slot (or left where it is, within that cluster). NULL when
- * there is none. A cluster that gets its table meanwhile may be missed.
+ * there is none. A cluster that gets its table meanwhile may be missed. end: at
+ * most the area's nr_slots.
  */
 struct cluster *area_next_cluster(struct area *area, uint64_t *offset,
 				  uint64_t end);

@@ -310,7 +310,7 @@ static bool zspage_check(struct zs_pool *pool, struct zspage *zspage)
 }
 
 static bool class_check(struct zs_pool *pool, struct zs_class *class,
-			size_t *pages)
+			size_t *pages, size_t *nr_zspages)
 {
 	size_t in_use = 0, allocated = 0;
 	struct list *pos;
@@ -328,6 +328,7 @@ static bool class_check(struct zs_pool *pool, struct zs_class *class,
 			in_use += zspage->in_use;
 			allocated += class->size.objects;
 			*pages += class->size.pages;
+			++*nr_zspages;
 		}
 	}
 	return in_use == class->in_use && allocated == class->allocated;
@@ -335,11 +336,12 @@ static bool class_check(struct zs_pool *pool, struct zs_class *class,
 
 bool zs_pool_check(struct zs_pool *pool)
 {
-	size_t pages = 0;
+	size_t pages = 0, nr_zspages = 0;
 
 	for (unsigned i = 0; i < pool->table.nr_classes; i++)
-		if (!class_check(pool, &pool->classes[i], &pages))
+		if (!class_check(pool, &pool->classes[i], &pages, &nr_zspages))
 			return false;
-	return pages == zs_get_total_pages(pool) && span_check(&pool->span) &&
-	       slab_cache_check(&pool->zspages);
+	return pages == zs_get_total_pages(pool) &&
+	       nr_zspages == slab_nr_objects(&pool->zspages) &&
+	       span_check(&pool->span) && slab_cache_check(&pool->zspages);
 }

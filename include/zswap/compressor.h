@@ -51,7 +51,7 @@ extern "C" {
 /**
  * struct zswap_comp_segment - one unit of a request
  * @size:    bytes from this segment to the next; step by
- *           zswap_comp_segment(), for a later version may have longer ones
+ *           zswap_comp_segment_at(), for a later version may have longer ones
  * @src:     what to read
  * @src_len: bytes of it
  * @dst:     where to write
@@ -90,9 +90,9 @@ struct zswap_comp_request {
 	size_t slen;
 };
 
-/* zswap_comp_segment() - segment @i of a request */
+/* zswap_comp_segment_at() - segment @i of a request */
 static inline struct zswap_comp_segment *
-zswap_comp_segment(const struct zswap_comp_request *req, uint32_t i)
+zswap_comp_segment_at(const struct zswap_comp_request *req, uint32_t i)
 {
 	return (struct zswap_comp_segment *)((char *)req->segments +
 					     i * req->segments->size);
@@ -106,6 +106,7 @@ zswap_comp_segment(const struct zswap_comp_request *req, uint32_t i)
  *             counted in the cache's metadata_bytes
  * @free:      takes it back, with the same @bytes
  * @unit_size: bytes of the units to come
+ * @user:      of the struct zswap_compressor
  *
  * Stays valid until the instance's destroy() has returned.
  */
@@ -115,6 +116,7 @@ struct zswap_comp_env {
 	void *(*alloc)(void *ctx, size_t bytes);
 	void (*free)(void *ctx, void *ptr, size_t bytes);
 	uint32_t unit_size;
+	void *user;
 };
 
 /* Requests may have more than one segment. */
@@ -127,6 +129,7 @@ struct zswap_comp_env {
  * @flags:      ZSWAP_COMP_SEGMENTS or 0
  * @batch_size: units it likes in one request, 1 .. ZSWAP_COMP_MAX_BATCH; 0
  *              means 1. More than 1 needs ZSWAP_COMP_SEGMENTS
+ * @user:       the caller's own, handed to create() in its env
  * @create:     makes an instance. @options is what follows the colon of the
  *              spec, "" when there is none; an option it does not know is
  *              -EINVAL. 0 or a negative errno. NULL: instances are NULL, and
@@ -136,7 +139,8 @@ struct zswap_comp_env {
  *              bytes. NULL: no more than the unit_size. More than 2 x unit_size
  *              + 65536 is refused by zswap_create()
  * @compress_ctx_create, @decompress_ctx_create: make a context. 0 or a negative
- *              errno. NULL: contexts are NULL
+ *              errno. NULL: contexts are NULL. A store that can't have one
+ *              more waits for one that is there
  * @compress_ctx_destroy, @decompress_ctx_destroy: end it. NULL: nothing to do
  * @compress:   compresses each segment of @req, and returns 0; or returns a
  *              negative errno, which voids all segments' results
@@ -152,6 +156,7 @@ struct zswap_compressor {
 	const char *name;
 	uint32_t flags;
 	uint32_t batch_size;
+	void *user;
 	int (*create)(const struct zswap_comp_env *env, const char *options,
 		      void **instance);
 	void (*destroy)(void *instance);

@@ -19,7 +19,8 @@
  * Results. Every function that can fail returns 0 (or a count) or a negative
  * errno value; errno itself is not touched. The library prints nothing and
  * never ends the process. Each function lists its errors with the state they
- * leave; -EINVAL, -ENXIO and -EOWNERDEAD always leave everything as it was.
+ * leave; -EOWNERDEAD, -EINVAL and -ENXIO always leave everything as it was,
+ * and are looked for in this order.
  *
  * Threads. Any function may be called by any thread at any time, except that
  * zswap_destroy() must be the last call on its cache. Calls are linearizable
@@ -36,8 +37,9 @@
  *
  * Fork. A cache belongs to the process that created it. In a forked child
  * every call on it returns -EOWNERDEAD at once (a bool call false, a void call
- * does nothing), and the pages are not in the child's memory at all. The child
- * may create caches of its own.
+ * does nothing; zswap_page_size() answers), and the pages are not in the
+ * child's memory at all, unless a map hook of the caller's own puts them there.
+ * The child may create caches of its own.
  *
  * Structs begin with `size`, which the caller sets to sizeof the struct; a
  * later version can then add fields at the end. A `size` too small to hold
@@ -122,7 +124,11 @@ static inline uint64_t zswap_slot_offset(zswap_slot_t slot)
  * @alloc and @free are set together or not at all (malloc), @map and @unmap
  * likewise (anonymous private mappings that stay out of forked children, out of
  * huge pages, and give memory back by MADV_DONTNEED). A @purge of NULL beside a
- * @map of the caller's own means that memory goes back by whole mappings only.
+ * @map of the caller's own means that memory goes back by whole mappings only;
+ * a @purge without a @map is refused.
+ *
+ * Mappings are of 1024 pages, which hold their own description too, and one of
+ * a system page, for telling a forked child, made by zswap_create().
  *
  * Hooks are called by whatever thread is in a call of the cache, several at
  * once, and must not call the cache. @alloc and @map are called by
@@ -147,8 +153,10 @@ struct zswap_hooks {
  * @hooks:          NULL means malloc and mmap
  * @compressors:    @nr_compressors compressors of the caller's own, which
  *                  @compressor may name; one named like a built-in one hides
- *                  it. See <zswap/compressor.h>. Copied; what their members
- *                  point to must stay until zswap_destroy() has returned
+ *                  it, the first of several of one name the others. All are
+ *                  checked. See <zswap/compressor.h>. Copied; what their
+ *                  members point to must stay until zswap_destroy() has
+ *                  returned
  * @nr_compressors: 0..64
  */
 struct zswap_params {
@@ -175,7 +183,7 @@ struct zswap_params {
  *                     it needs
  *            -ENOENT  no compressor of that name
  *            -ENOMEM  no memory
- *            or what the compressor's own create() returned
+ *            or what the compressor's own functions returned
  */
 ZSWAP_API int zswap_create(struct zswap **out,
 			   const struct zswap_params *params);
@@ -189,7 +197,7 @@ ZSWAP_API int zswap_create(struct zswap **out,
  */
 ZSWAP_API void zswap_destroy(struct zswap *z);
 
-/* zswap_page_size() - bytes in a page of this cache; 0 when @z is NULL */
+/* zswap_page_size() - bytes of a page in this cache; 0 when @z is NULL */
 ZSWAP_API size_t zswap_page_size(const struct zswap *z);
 
 /* ---- areas ------------------------------------------------------------- */
@@ -216,7 +224,8 @@ ZSWAP_API int zswap_swapon(struct zswap *z, unsigned type, uint64_t nr_slots);
  * zswap_swapoff() - drop an area and every page in it
  *
  * From the start of the call on, other calls find no such area. Waits for calls
- * that are already at work on the area. The same type can be added again.
+ * that are already at work on the area. The same type can be added again; the
+ * area's own description, some hundred bytes, is kept for that.
  *
  * Context: any thread, but not a compressor's callback that runs inside a call
  *          on the same area: that would wait for itself.
@@ -341,9 +350,9 @@ ZSWAP_API int zswap_peek(struct zswap *z, zswap_slot_t slot, void *page);
  * page is read anew. Without PARTIAL it is all pages or nothing; with PARTIAL
  * pages that are absent or do not decompress are left out.
  *
- * Results: 0 for a page that was delivered (or would have been, when the call
- *          fails), -ENOENT for an absent one, -EIO for one that does not
- *          decompress.
+ * Results: 0 for a page that was delivered or, when the call fails, for one
+ *          that is present; -ENOENT for an absent one; -EIO for one that was
+ *          found not to decompress.
  * Context: any thread; runs the compressor in it; allocates nothing. It takes
  *          as long as other threads go on replacing these very pages faster
  *          than they decompress.
@@ -408,8 +417,9 @@ ZSWAP_API int zswap_query(struct zswap *z, zswap_slot_t slot);
  * @slot: where to begin, itself included; receives the slot found, and is left
  *        alone when there is none
  *
- * Walks an area in order; pages stored or taken meanwhile may or may not be
- * met. A walk of area 3:
+ * Walks an area in order, and stays in it; pages stored or taken meanwhile may
+ * or may not be met. A walk of area 3, whose last slot may be followed by the
+ * first of area 4:
  *
  *	zswap_slot_t s = zswap_slot(3, 0);
  *

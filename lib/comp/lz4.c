@@ -20,7 +20,7 @@ static size_t bound(void *instance, size_t unit_size)
 
 static int compress(void *instance, void *ctx, struct zswap_comp_request *req)
 {
-	struct zswap_comp_segment *segment = zswap_comp_segment(req, 0);
+	struct zswap_comp_segment *segment = zswap_comp_segment_at(req, 0);
 	int len = LZ4_compress_default(segment->src, segment->dst,
 				       (int)segment->src_len,
 				       (int)segment->dst_len);
@@ -32,7 +32,7 @@ static int compress(void *instance, void *ctx, struct zswap_comp_request *req)
 
 static int decompress(void *instance, void *ctx, struct zswap_comp_request *req)
 {
-	struct zswap_comp_segment *segment = zswap_comp_segment(req, 0);
+	struct zswap_comp_segment *segment = zswap_comp_segment_at(req, 0);
 	int len = LZ4_decompress_safe(segment->src, segment->dst,
 				      (int)segment->src_len,
 				      (int)segment->dst_len);
