@@ -10,6 +10,7 @@
 #	source    the source tree
 #	wanted    pkg-config names that must be there, with their Debian packages:
 #	          "liblz4=liblz4-dev ..."
+#	commands  commands likewise: "c++=g++"
 #	options   what `meson setup` gets
 #
 # What is missing is installed by apt-get where that is possible; other systems
@@ -60,6 +61,9 @@ missing_packages() {
 	have meson || echo meson
 	have ninja || have ninja-build || have samu || echo ninja-build
 	have pkg-config || echo pkg-config
+	for command in $commands; do
+		have "${command%=*}" || echo "${command#*=}"
+	done
 	for library in $wanted; do
 		has_library "${library%=*}" || echo "${library#*=}"
 	done

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * threads.h - threads of a test, and how long it may run
+ */
+#ifndef TEST_THREADS_H
+#define TEST_THREADS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct thread {
+	pthread_t id;
+	void (*run)(void *arg);
+	void *arg;
+};
+
+/* The struct stays in use until thread_join() has returned. */
+void thread_start(struct thread *thread, void (*run)(void *arg), void *arg);
+void thread_join(struct thread *thread);
+
+/* Runs @run with @index 0 .. nr - 1, all at once, and waits for all. */
+void run_threads(unsigned nr, void (*run)(unsigned index, void *arg),
+		 void *arg);
+
+/* ZSWAP_TEST_SCALE, or 1: by how much a test takes longer than usual. */
+double test_scale(void);
+
+/* When a test that usually takes @ms must end, in terms of now_ns(). */
+uint64_t deadline_after_ms(unsigned ms);
+
+/* Also tells the watchdog that the caller is alive. */
+bool deadline_is_over(uint64_t deadline);
+
+#endif

@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# tests/run.sh - build the library with its tests and run them
+#
+# Arguments go to `meson test`: a test's name, or --suite long for the long
+# variants. See tests/prepare.sh for what is installed and where it builds.
+set -eu
+
+name=tests/run.sh
+source=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd -P)
+wanted="liblz4=liblz4-dev cmocka=libcmocka-dev"
+commands="c++=g++"
+options="-Dtests=enabled -Dbench=false"
+. "$source/tests/prepare.sh"
+
+prepare
+meson test -C "$build" --no-rebuild --print-errorlogs "$@" </dev/null
