@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+/*
+ * property_zs.c - the allocator keeps every object, whatever comes and goes
+ *
+ * The model is an array of objects with their sizes and tags. The numbers that
+ * the pool must show follow from it: objects in use by class, and the fewest
+ * pages that could hold them.
+ */
+#include "property.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "faulty.h"
+#include "zs_priv.h"
+
+#define MAX_OBJECTS 600
+
+struct object {
+	zs_cell cell;
+	size_t bytes; /* 0: there is none */
+	uint64_t tag;
+};
+
+struct model {
+	struct faulty hooks;
+	struct mem mem;
+	struct zs_pool *pool;
+	uint32_t page;
+	unsigned nr; /* objects */
+	struct object objects[MAX_OBJECTS];
+};
+
+/* Mostly like compressed pages, sometimes at a border of classes. */
+static size_t some_size(struct model *m, struct rng *rng)
+{
+	uint32_t class = rng_below(rng, m->pool->table.nr_classes);
+	size_t border =
+		m->pool->classes[class].size.bytes + 2 - rng_below(rng, 12);
+
+	switch (rng_below(rng, 4)) {
+	case 0:
+		return 1 + rng_below(rng, m->page);
+	case 1:
+		return border < 1 ? 1 : border > m->page ? m->page : border;
+	case 2: /* few classes, so that zspages fill up */
+		return m->page / 4 + 1 + rng_below(rng, m->page / 64);
+	default:
+		return 1 + rng_below(rng, 64);
+	}
+}
+
+static char *payload(struct model *m, struct object *o)
+{
+	return zs_payload(m->pool, &o->cell, o->bytes);
+}
+
+static void write_object(struct model *m, struct object *o, uint64_t tag)
+{
+	struct rng bytes;
+
+	o->tag = tag;
+	rng_init(&bytes, tag);
+	rng_fill(&bytes, payload(m, o), o->bytes);
+}
+
+static void check_object(struct model *m, struct object *o)
+{
+	static char expected[65536];
+	struct rng bytes;
+
+	rng_init(&bytes, o->tag);
+	rng_fill(&bytes, expected, o->bytes);
+	CHECK(!memcmp(payload(m, o), expected, o->bytes));
+}
+
+static struct zs_class *class_of(struct model *m, const struct object *o)
+{
+	return &m->pool->classes[zs_class_of_request(&m->pool->table,
+						     o->bytes)];
+}
+
+static void take(struct model *m, struct object *o, struct rng *rng)
+{
+	bool plan = rng_below(rng, 8) == 0;
+	uint64_t failed = 0;
+	int err;
+
+	if (plan)
+		faulty_fail_from(&m->hooks, FAULTY_ANY, 1);
+	o->bytes = some_size(m, rng);
+	o->cell = 1;
+	err = zs_malloc(m->pool, o->bytes, &o->cell);
+	if (plan)
+		failed = faulty_fail_none(&m->hooks);
+	if (err) {
+		CHECK(err == -ENOMEM && failed && o->cell == 1);
+		o->bytes = 0;
+		return;
+	}
+	m->nr++;
+	write_object(m, o, rng_next(rng));
+}
+
+static void give(struct model *m, struct object *o)
+{
+	check_object(m, o);
+	zs_free(m->pool, &o->cell, o->bytes);
+	o->bytes = 0;
+	m->nr--;
+}
+
+/* What the pool says of itself against what the model knows. */
+static void check_pool(struct model *m)
+{
+	struct zs_pool *pool = m->pool;
+	size_t in_use[ZS_MAX_CLASSES] = { 0 }, pages = 0, fewest = 0;
+	size_t zspages = 0;
+
+	CHECK(zs_pool_check(pool));
+	for (unsigned i = 0; i < MAX_OBJECTS; i++)
+		if (m->objects[i].bytes)
+			in_use[class_of(m, &m->objects[i]) - pool->classes]++;
+	for (unsigned c = 0; c < pool->table.nr_classes; c++) {
+		struct zs_class *class = &pool->classes[c];
+		unsigned n = class->size.objects;
+
+		CHECK(class->in_use == in_use[c]);
+		fewest += (in_use[c] + n - 1) / n * class->size.pages;
+		pages += class->allocated / n * class->size.pages;
+		zspages += class->allocated / n;
+	}
+	CHECK(slab_nr_objects(&pool->zspages) == zspages);
+	CHECK(zs_get_total_pages(pool) == pages);
+	CHECK(pages >= fewest && (m->nr || !pages));
+	CHECK(span_held_bytes(&pool->span) ==
+	      pages * m->page + span_reserve_bytes(&pool->span));
+}
+
+/* Every byte of metadata is in the hooks: blocks, chunks' headers, one page. */
+static void check_memory(struct model *m)
+{
+	struct span_pool *span = &m->pool->span;
+	size_t headers = (m->hooks.map_blocks - 1) * span->header_granules *
+			 span->granule_bytes;
+
+	CHECK(!m->hooks.misuse);
+	CHECK(atomic_load(&m->mem.metadata_bytes) ==
+	      m->hooks.alloc_bytes + m->mem.os_page + headers);
+	CHECK(span_held_bytes(span) + headers + m->mem.os_page <=
+	      m->hooks.map_bytes);
+}
+
+static void step(struct model *m, unsigned want, struct rng *rng)
+{
+	struct object *o = &m->objects[rng_below(rng, MAX_OBJECTS)];
+
+	if (!o->bytes && m->nr < want)
+		take(m, o, rng);
+	else if (o->bytes && (m->nr > want || rng_below(rng, 2)))
+		give(m, o);
+	else if (o->bytes)
+		write_object(m, o, rng_next(rng));
+	if (rng_below(rng, 64) == 0)
+		m->hooks.purge_fails =
+			!m->hooks.purge_fails && rng_below(rng, 4) == 0;
+}
+
+static void start(struct model *m, struct rng *rng)
+{
+	static const uint32_t pages[] = { 4096, 4096, 16384, 65536 };
+
+	memset(m, 0, sizeof(*m));
+	faulty_init(&m->hooks);
+	if (rng_below(rng, 4) == 0)
+		m->hooks.hooks.purge = NULL;
+	CHECK(mem_init(&m->mem, &m->hooks.hooks) == 0);
+	m->page = pages[rng_below(rng, 4)];
+	CHECK(zs_create_pool(&m->mem, m->page, 1 + rng_below(rng, ZS_MAX_CHAIN),
+			     &m->pool) == 0);
+}
+
+static void end(struct model *m)
+{
+	for (unsigned i = 0; i < MAX_OBJECTS; i++)
+		if (m->objects[i].bytes)
+			give(m, &m->objects[i]);
+	check_pool(m);
+	CHECK(span_held_bytes(&m->pool->span) == 0);
+	zs_destroy_pool(m->pool);
+	mem_exit(&m->mem);
+	CHECK(faulty_end(&m->hooks));
+}
+
+void property_run(struct rng *rng, unsigned steps)
+{
+	static struct model m;
+	unsigned want = 0;
+
+	start(&m, rng);
+	for (unsigned i = 0; i < steps; i++) {
+		if (i % 500 == 0) /* grow, shrink, empty */
+			want = rng_below(rng, 4) * (MAX_OBJECTS / 3);
+		step(&m, want, rng);
+		check_pool(&m);
+		check_memory(&m);
+	}
+	end(&m);
+}

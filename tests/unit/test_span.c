@@ -1,0 +1,607 @@
+// SPDX-License-Identifier: MIT
+/*
+ * test_span.c - runs are apart, have owners, and their memory goes back
+ *
+ * A run's tag stands in the first and last word of each of its granules, and is
+ * a made-up owner too, so that runs that overlap, or lose their memory, differ
+ * from what they should be.
+ */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "random.h"
+#include "span.h"
+#include "threads.h"
+#include "watchdog.h"
+
+#define MAX_RUNS 1024
+
+struct run {
+	char *at;
+	unsigned nr;
+	uintptr_t tag;
+};
+
+struct runs {
+	struct span_pool *span;
+	unsigned nr;
+	size_t granules;
+	struct run all[MAX_RUNS];
+};
+
+static void write_tag(struct span_pool *span, struct run *run)
+{
+	for (unsigned i = 0; i < run->nr; i++) {
+		char *granule = run->at + i * span->granule_bytes;
+
+		memcpy(granule, &run->tag, sizeof(run->tag));
+		memcpy(granule + span->granule_bytes - sizeof(run->tag),
+		       &run->tag, sizeof(run->tag));
+	}
+}
+
+static void check_tag(struct span_pool *span, const struct run *run)
+{
+	for (unsigned i = 0; i < run->nr; i++) {
+		const char *granule = run->at + i * span->granule_bytes;
+		const char *end = granule + span->granule_bytes;
+
+		CHECK(!memcmp(granule, &run->tag, sizeof(run->tag)));
+		CHECK(!memcmp(end - sizeof(run->tag), &run->tag,
+			      sizeof(run->tag)));
+		CHECK((uintptr_t)span_owner(span, granule) == run->tag);
+		CHECK((uintptr_t)span_owner(span, end - 1) == run->tag);
+	}
+}
+
+/* False when there was no memory. */
+static bool take_run(struct runs *runs, unsigned nr, uintptr_t tag)
+{
+	struct run *run = &runs->all[runs->nr];
+
+	CHECK(runs->nr < MAX_RUNS);
+	run->at = span_alloc(runs->span, nr, (void *)tag);
+	if (!run->at)
+		return false;
+	CHECK((uintptr_t)run->at % runs->span->granule_bytes == 0);
+	run->nr = nr;
+	run->tag = tag;
+	write_tag(runs->span, run);
+	runs->nr++;
+	runs->granules += nr;
+	return true;
+}
+
+static void give_run(struct runs *runs, unsigned i)
+{
+	struct run run = runs->all[i];
+
+	check_tag(runs->span, &run);
+	runs->all[i] = runs->all[--runs->nr];
+	runs->granules -= run.nr;
+	span_free(runs->span, run.at, run.nr);
+}
+
+static struct runs *runs_new(struct unit *u, size_t granule_bytes)
+{
+	struct runs *runs = calloc(1, sizeof(*runs));
+
+	assert_non_null(runs);
+	runs->span = malloc(sizeof(*runs->span));
+	assert_non_null(runs->span);
+	span_init(runs->span, &u->mem, granule_bytes);
+	return runs;
+}
+
+static void runs_end(struct runs *runs)
+{
+	span_exit(runs->span);
+	free(runs->span);
+	free(runs);
+}
+
+static void assert_good(struct runs *runs)
+{
+	size_t used = runs->granules * runs->span->granule_bytes;
+
+	assert_true(span_check(runs->span));
+	assert_int_equal(span_held_bytes(runs->span),
+			 used + span_reserve_bytes(runs->span));
+}
+
+/* Chunks that are mapped; the owner page is a mapping as well. */
+static size_t nr_chunks(struct unit *u)
+{
+	return u->hooks.map_blocks - 1;
+}
+
+static size_t header_bytes(struct runs *runs)
+{
+	return runs->span->header_granules * runs->span->granule_bytes;
+}
+
+/* ---- runs ---------------------------------------------------------------- */
+
+static void runs_never_overlap_with_granules_of(struct unit *u, size_t bytes)
+{
+	struct runs *runs = runs_new(u, bytes);
+	struct rng rng;
+
+	rng_init(&rng, bytes);
+	for (uintptr_t tag = 1; tag <= 300; tag++) {
+		assert_true(take_run(runs, 1 + rng_below(&rng, 16), tag));
+		assert_good(runs);
+	}
+	for (unsigned i = 0; i < runs->nr; i++)
+		check_tag(runs->span, &runs->all[i]);
+	while (runs->nr) {
+		give_run(runs, rng_below(&rng, runs->nr));
+		assert_good(runs);
+	}
+	assert_int_equal(span_held_bytes(runs->span), 0);
+	runs_end(runs);
+}
+
+static void runs_are_aligned_and_never_overlap(void **state)
+{
+	runs_never_overlap_with_granules_of(*state, 4096);
+	runs_never_overlap_with_granules_of(*state, 16384);
+	runs_never_overlap_with_granules_of(*state, 65536);
+}
+
+static void a_chunk_is_used_up_before_the_next_is_mapped(void **state)
+{
+	struct unit *u = *state;
+	struct runs *runs = runs_new(u, 4096);
+	unsigned room = SPAN_CHUNK_GRANULES - runs->span->header_granules;
+
+	for (unsigned i = 0; i < room; i++)
+		assert_non_null(span_alloc(runs->span, 1, u));
+	assert_int_equal(nr_chunks(u), 1);
+	assert_true(span_check(runs->span));
+	assert_non_null(span_alloc(runs->span, 1, u));
+	assert_int_equal(nr_chunks(u), 2);
+	assert_true(span_check(runs->span));
+	runs_end(runs);
+}
+
+static void a_gap_is_found_by_a_run_that_fits(void **state)
+{
+	struct unit *u = *state;
+	struct runs *runs = runs_new(u, 4096);
+	unsigned room = SPAN_CHUNK_GRANULES - runs->span->header_granules;
+	char *first = span_alloc(runs->span, 1, u);
+
+	for (unsigned i = 1; i < room; i++)
+		assert_ptr_equal(span_alloc(runs->span, 1, u),
+				 first + i * 4096);
+	/* Gaps of 5 and 3; more is freed until neither waits in the reserve. */
+	for (unsigned i = 100; i < 105; i++)
+		span_free(runs->span, first + i * 4096, 1);
+	for (unsigned i = 200; i < 203; i++)
+		span_free(runs->span, first + i * 4096, 1);
+	for (unsigned i = 300; i < 400; i += 2)
+		span_free(runs->span, first + i * 4096, 1);
+	assert_true(span_check(runs->span));
+	assert_ptr_equal(span_alloc(runs->span, 5, u), first + 100 * 4096);
+	assert_ptr_equal(span_alloc(runs->span, 3, u), first + 200 * 4096);
+	assert_int_equal(nr_chunks(u), 1);
+	assert_non_null(span_alloc(runs->span, 2, u));
+	assert_int_equal(nr_chunks(u), 2);
+	assert_true(span_check(runs->span));
+	runs_end(runs);
+}
+
+static void no_memory_gives_no_run_and_changes_nothing(void **state)
+{
+	struct unit *u = *state;
+	struct runs *runs = runs_new(u, 4096);
+	size_t metadata = metadata_bytes(u);
+
+	faulty_fail_from(&u->hooks, FAULTY_ANY, 1);
+	assert_false(take_run(runs, 3, 1));
+	assert_good(runs);
+	assert_int_equal(metadata_bytes(u), metadata);
+	faulty_fail_none(&u->hooks);
+	assert_true(take_run(runs, 3, 1));
+	faulty_fail_from(&u->hooks, FAULTY_ANY, 1);
+	for (unsigned i = 0; i < 60; i++) /* within the chunk that is there */
+		assert_true(take_run(runs, 16, 1));
+	while (take_run(runs, 16, 1))
+		;
+	assert_good(runs);
+	faulty_fail_none(&u->hooks);
+	runs_end(runs);
+}
+
+/* ---- the reserve --------------------------------------------------------- */
+
+static void the_reserve_stays_within_its_share(void **state)
+{
+	struct runs *runs = runs_new(*state, 4096);
+	bool was_there = false;
+
+	for (uintptr_t tag = 1; tag <= 1000; tag++)
+		assert_true(take_run(runs, 1 + tag % 3, tag));
+	while (runs->nr) {
+		give_run(runs, runs->nr / 2);
+		assert_good(runs);
+		assert_true(span_reserve_bytes(runs->span) <=
+			    runs->granules * 4096 / SPAN_RESERVE_SHARE);
+		was_there |= span_reserve_bytes(runs->span) != 0;
+	}
+	assert_true(was_there);
+	assert_int_equal(span_held_bytes(runs->span), 0);
+	runs_end(runs);
+}
+
+static void a_waiting_run_serves_the_next_request_of_its_length(void **state)
+{
+	struct unit *u = *state;
+	struct runs *runs = runs_new(u, 4096);
+	uint64_t calls;
+	char *was;
+
+	for (uintptr_t tag = 1; tag <= 100; tag++)
+		assert_true(take_run(runs, 2, tag));
+	was = runs->all[50].at;
+	calls = faulty_calls(&u->hooks);
+	give_run(runs, 50);
+	assert_int_equal(span_reserve_bytes(runs->span), 2 * 4096);
+	assert_true(take_run(runs, 1, 201));
+	assert_true(take_run(runs, 3, 202));
+	assert_ptr_not_equal(runs->all[runs->nr - 2].at, was);
+	assert_true(take_run(runs, 2, 203));
+	assert_ptr_equal(runs->all[runs->nr - 1].at, was);
+	assert_int_equal(span_reserve_bytes(runs->span), 0);
+	assert_int_equal(faulty_calls(&u->hooks), calls);
+	assert_good(runs);
+	runs_end(runs);
+}
+
+static void the_run_freed_last_is_handed_out_first(void **state)
+{
+	struct runs *runs = runs_new(*state, 4096);
+	char *a, *b;
+
+	for (uintptr_t tag = 1; tag <= 100; tag++)
+		assert_true(take_run(runs, 2, tag));
+	a = runs->all[10].at;
+	give_run(runs, 10);
+	b = runs->all[20].at;
+	give_run(runs, 20);
+	assert_int_equal(span_reserve_bytes(runs->span), 4 * 4096);
+	assert_ptr_equal(span_alloc(runs->span, 2, runs), b);
+	assert_ptr_equal(span_alloc(runs->span, 2, runs), a);
+	runs_end(runs);
+}
+
+/* ---- chunks -------------------------------------------------------------- */
+
+static void D60_an_empty_pool_holds_nothing(void **state)
+{
+	struct unit *u = *state;
+	struct runs *runs = runs_new(u, 4096);
+
+	for (unsigned nr = 1; nr <= SPAN_MAX_RUN; nr++) {
+		assert_true(take_run(runs, nr, nr));
+		assert_int_equal(span_held_bytes(runs->span), nr * 4096);
+		give_run(runs, 0);
+		assert_good(runs);
+		assert_int_equal(span_held_bytes(runs->span), 0);
+		assert_int_equal(span_reserve_bytes(runs->span), 0);
+	}
+	runs_end(runs);
+}
+
+static void D60_unused_chunks_are_unmapped_but_for_a_spare(void **state)
+{
+	struct unit *u = *state;
+	struct runs *runs = runs_new(u, 4096);
+	size_t metadata = metadata_bytes(u);
+	uint64_t maps;
+
+	for (uintptr_t tag = 1; tag <= 200; tag++)
+		assert_true(take_run(runs, 16, tag));
+	assert_int_equal(nr_chunks(u), 4);
+	assert_int_equal(metadata_bytes(u), metadata + 4 * header_bytes(runs));
+	while (runs->nr)
+		give_run(runs, runs->nr - 1);
+	assert_good(runs);
+	assert_int_equal(nr_chunks(u), 1);
+	assert_int_equal(metadata_bytes(u), metadata + header_bytes(runs));
+	/* The spare comes back into use without a hook. */
+	maps = u->hooks.maps;
+	assert_true(take_run(runs, 16, 1));
+	assert_int_equal(u->hooks.maps, maps);
+	assert_good(runs);
+	runs_end(runs);
+	assert_int_equal(metadata_bytes(u), metadata);
+}
+
+/* The oldest run's chunk goes as a whole, which is not enough here. */
+static void D60_the_reserve_is_bounded_when_a_chunk_goes_first(void **state)
+{
+	struct unit *u = *state;
+	struct runs *runs = runs_new(u, 4096);
+	unsigned room = SPAN_CHUNK_GRANULES - runs->span->header_granules;
+	char *a = span_alloc(runs->span, 1, u), *b[60];
+
+	for (unsigned i = 1; i < room; i++)
+		assert_non_null(span_alloc(runs->span, 1, u));
+	for (unsigned i = 0; i < 60; i++)
+		b[i] = span_alloc(runs->span, 16, u);
+	assert_int_equal(nr_chunks(u), 2);
+	for (unsigned i = 1; i < room; i++)
+		span_free(runs->span, a + i * 4096, 1);
+	span_free(runs->span, b[0], 16); /* drives these out */
+	assert_int_equal(span_reserve_bytes(runs->span), 0);
+	span_free(runs->span, a, 1);
+	span_free(runs->span, b[1], 16);
+	assert_int_equal(span_reserve_bytes(runs->span), 17 * 4096);
+	span_free(runs->span, b[2], 16);
+	assert_true(span_check(runs->span));
+	assert_true(span_reserve_bytes(runs->span) <= 57 * 16 * 4096 / 32);
+	runs_end(runs);
+}
+
+static void leaving_gives_everything_back_whatever_is_used(void **state)
+{
+	struct unit *u = *state;
+	struct runs *runs = runs_new(u, 16384);
+
+	for (uintptr_t tag = 1; tag <= 100; tag++)
+		assert_true(take_run(runs, 16, tag));
+	give_run(runs, 3);
+	runs_end(runs);
+	assert_int_equal(nr_chunks(u), 0);
+}
+
+/* ---- memory that does not go back in parts ------------------------------- */
+
+static void without_purge_memory_goes_back_by_whole_chunks(void **state)
+{
+	struct unit *u = *state;
+	struct runs *runs;
+	size_t held;
+
+	u->mem.hooks.purge = NULL;
+	runs = runs_new(u, 4096);
+	for (uintptr_t tag = 1; tag <= 100; tag++)
+		assert_true(take_run(runs, 16, tag));
+	held = span_held_bytes(runs->span);
+	assert_int_equal(nr_chunks(u), 2);
+	/* The first chunk holds the first 63 runs. */
+	for (unsigned i = 0; i < 62; i++) {
+		span_free(runs->span, runs->all[i].at, 16);
+		assert_true(span_check(runs->span));
+		assert_int_equal(span_held_bytes(runs->span), held);
+		assert_int_equal(span_reserve_bytes(runs->span),
+				 (i + 1) * 16 * 4096);
+	}
+	span_free(runs->span, runs->all[62].at, 16);
+	assert_int_equal(nr_chunks(u), 1);
+	assert_int_equal(span_held_bytes(runs->span), 37 * 16 * 4096);
+	assert_int_equal(span_reserve_bytes(runs->span), 0);
+	for (unsigned i = 63; i < 100; i++)
+		span_free(runs->span, runs->all[i].at, 16);
+	assert_int_equal(nr_chunks(u), 0); /* no spare: it would be held */
+	assert_int_equal(span_held_bytes(runs->span), 0);
+	assert_int_equal(u->hooks.purges, 0);
+	runs_end(runs);
+}
+
+static void memory_that_stayed_is_used_again_first(void **state)
+{
+	struct unit *u = *state;
+	struct runs *runs;
+
+	u->mem.hooks.purge = NULL;
+	runs = runs_new(u, 4096);
+	assert_true(take_run(runs, 4, 1));
+	assert_true(take_run(runs, 4, 2));
+	give_run(runs, 0);
+	assert_int_equal(span_reserve_bytes(runs->span), 4 * 4096);
+	assert_true(take_run(runs, 3, 3));
+	assert_int_equal(span_reserve_bytes(runs->span), 4096);
+	assert_good(runs);
+	runs_end(runs);
+}
+
+static void a_purge_that_fails_leaves_the_memory_held(void **state)
+{
+	struct unit *u = *state;
+	struct runs *runs = runs_new(u, 4096);
+	size_t held;
+
+	for (uintptr_t tag = 1; tag <= 100; tag++)
+		assert_true(take_run(runs, 8, tag));
+	held = span_held_bytes(runs->span);
+	u->hooks.purge_fails = true;
+	while (runs->nr > 1) {
+		give_run(runs, 0);
+		assert_good(runs);
+		assert_int_equal(span_held_bytes(runs->span), held);
+	}
+	assert_true(u->hooks.purges > 0);
+	give_run(runs, 0);
+	assert_good(runs);
+	assert_int_equal(span_held_bytes(runs->span), 0);
+	assert_int_equal(nr_chunks(u), 0);
+	/* What failed once may work later. */
+	for (uintptr_t tag = 1; tag <= 100; tag++)
+		assert_true(take_run(runs, 8, tag));
+	u->hooks.purge_fails = false;
+	while (runs->nr > 10)
+		give_run(runs, 0);
+	assert_good(runs);
+	assert_true(span_held_bytes(runs->span) <= 83 * 4096);
+	runs_end(runs);
+}
+
+/* Stands before the purge hook, and looks at what it is asked. */
+struct big_pages {
+	struct unit *u;
+	size_t os_page;
+	unsigned calls, wrong;
+};
+
+static struct big_pages big_pages;
+
+static int purge_big_pages(void *ctx, void *addr, size_t bytes)
+{
+	big_pages.calls++;
+	if (!bytes || (uintptr_t)addr % big_pages.os_page ||
+	    bytes % big_pages.os_page) {
+		big_pages.wrong++;
+		return 1; /* as a system with such pages would */
+	}
+	return big_pages.u->hooks.hooks.purge(ctx, addr, bytes);
+}
+
+static struct runs *runs_with_big_pages(struct unit *u, size_t os_page)
+{
+	big_pages = (struct big_pages){ u, os_page, 0, 0 };
+	u->mem.os_page = os_page;
+	u->mem.hooks.purge = purge_big_pages;
+	return runs_new(u, 4096);
+}
+
+static void only_whole_system_pages_go_back(void **state)
+{
+	struct unit *u = *state;
+	struct runs *runs = runs_with_big_pages(u, 65536);
+	size_t held;
+
+	for (uintptr_t tag = 1; tag <= 100; tag++)
+		assert_true(take_run(runs, 8, tag));
+	held = span_held_bytes(runs->span);
+	/* Each second run: a part of every system page stays used. */
+	for (unsigned i = 100; i; i -= 2) {
+		give_run(runs, i - 2);
+		assert_good(runs);
+		assert_int_equal(span_held_bytes(runs->span), held);
+	}
+	assert_int_equal(big_pages.calls, 0);
+	while (runs->nr > 1) {
+		give_run(runs, 0);
+		assert_good(runs);
+	}
+	assert_int_equal(big_pages.wrong, 0);
+	runs_end(runs);
+}
+
+static void D60_joined_runs_give_back_a_system_page(void **state)
+{
+	struct unit *u = *state;
+	struct runs *runs = runs_with_big_pages(u, 8192);
+	size_t held;
+
+	for (uintptr_t tag = 1; tag <= 960; tag++)
+		assert_true(take_run(runs, 1, tag));
+	held = span_held_bytes(runs->span);
+	/* Neighbours leave one after the other; trims join them. */
+	while (runs->nr > 480) {
+		give_run(runs, runs->nr - 1);
+		assert_good(runs);
+	}
+	assert_true(big_pages.calls > 0);
+	assert_int_equal(big_pages.wrong, 0);
+	assert_true(span_held_bytes(runs->span) < held * 3 / 4);
+	runs_end(runs);
+}
+
+/*
+ * A chunk's header need not end where a system page does; purging all that
+ * comes after it used to ask for a part of a page.
+ */
+static void an_unused_chunk_is_purged_by_whole_system_pages(void **state)
+{
+	struct unit *u = *state;
+	struct runs *runs = runs_with_big_pages(u, 65536);
+
+	assert_true(take_run(runs, 16, 1));
+	give_run(runs, 0);
+	assert_good(runs);
+	assert_int_equal(span_held_bytes(runs->span), 0);
+	assert_int_equal(big_pages.wrong, 0);
+	runs_end(runs);
+}
+
+/* ---- threads ------------------------------------------------------------- */
+
+#define NR_THREADS 4
+
+struct crowd {
+	struct span_pool span;
+	unsigned rounds;
+};
+
+static void take_and_give_runs(unsigned index, void *arg)
+{
+	struct crowd *crowd = arg;
+	struct runs *runs = calloc(1, sizeof(*runs));
+	struct rng rng;
+
+	CHECK(runs);
+	runs->span = &crowd->span;
+	rng_init(&rng, index);
+	for (unsigned i = 0; i < crowd->rounds; i++) {
+		if (runs->nr < 20 || (runs->nr < 60 && rng_below(&rng, 2)))
+			CHECK(take_run(runs, 1 + rng_below(&rng, 16),
+				       (uintptr_t)index << 32 | (i + 1)));
+		else
+			give_run(runs, rng_below(&rng, runs->nr));
+		CHECK(span_held_bytes(&crowd->span) < (size_t)1 << 32);
+	}
+	while (runs->nr)
+		give_run(runs, 0);
+	free(runs);
+	watchdog_progress();
+}
+
+static void threads_may_take_and_give_at_once(void **state)
+{
+	struct crowd crowd = { .rounds = 2000 };
+	struct mem mem;
+
+	(void)state;
+	assert_int_equal(mem_init(&mem, NULL), 0);
+	span_init(&crowd.span, &mem, 4096);
+	run_threads(NR_THREADS, take_and_give_runs, &crowd);
+	assert_true(span_check(&crowd.span));
+	assert_int_equal(span_held_bytes(&crowd.span), 0);
+	span_exit(&crowd.span);
+	mem_exit(&mem);
+	assert_int_equal(atomic_load(&mem.metadata_bytes), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest cases[] = {
+		unit_case(runs_are_aligned_and_never_overlap),
+		unit_case(a_chunk_is_used_up_before_the_next_is_mapped),
+		unit_case(a_gap_is_found_by_a_run_that_fits),
+		unit_case(no_memory_gives_no_run_and_changes_nothing),
+		unit_case(the_reserve_stays_within_its_share),
+		unit_case(a_waiting_run_serves_the_next_request_of_its_length),
+		unit_case(the_run_freed_last_is_handed_out_first),
+		unit_case(D60_an_empty_pool_holds_nothing),
+		unit_case(D60_unused_chunks_are_unmapped_but_for_a_spare),
+		unit_case(D60_the_reserve_is_bounded_when_a_chunk_goes_first),
+		unit_case(leaving_gives_everything_back_whatever_is_used),
+		unit_case(without_purge_memory_goes_back_by_whole_chunks),
+		unit_case(memory_that_stayed_is_used_again_first),
+		unit_case(a_purge_that_fails_leaves_the_memory_held),
+		unit_case(only_whole_system_pages_go_back),
+		unit_case(D60_joined_runs_give_back_a_system_page),
+		unit_case(an_unused_chunk_is_purged_by_whole_system_pages),
+		cmocka_unit_test(threads_may_take_and_give_at_once),
+	};
+
+	watchdog_start("test_span", 60);
+	return cmocka_run_group_tests(cases, NULL, unit_group_end);
+}
