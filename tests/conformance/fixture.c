@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: MIT
+/*
+ * fixture.c - a cache for each case, in each of the variants that matter
+ */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "watchdog.h"
+
+/* Longer than any case takes under a sanitizer on a busy machine. */
+#define HANG_S 100
+
+static const struct variant all_variants[] = {
+	{ "4096 lz4", 4096, 0 },           { "16384 lz4", 16384, 0 },
+	{ "65536 lz4", 65536, 0 },         { "4096 test", 4096, 1 },
+	{ "4096 test by 8", 4096, 8 },     { "16384 test by 4", 16384, 4 },
+	{ "65536 test by 64", 65536, 64 },
+};
+
+#define NR_VARIANTS (sizeof(all_variants) / sizeof(all_variants[0]))
+#define FIRST_CODEC_VARIANT 3
+
+/* What fixture_setup() uses; set by the run_ functions. */
+static const struct variant *current_variant = &all_variants[0];
+
+/* ---- running cases ----------------------------------------------------- */
+
+bool has_codec(const struct fixture *f)
+{
+	return f->variant->batch != 0;
+}
+
+void fixture_params(struct fixture *f, struct zswap_params *params)
+{
+	memset(params, 0, sizeof(*params));
+	params->size = sizeof(*params);
+	params->page_size = f->page_size;
+	params->hooks = &f->hooks.hooks;
+	params->compressor = has_codec(f) ? f->codec.spec : "lz4";
+	params->compressors = &f->codec.vtable_list;
+	params->nr_compressors = 1;
+}
+
+int fixture_setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	watchdog_progress();
+	assert_non_null(f);
+	f->variant = current_variant;
+	f->page_size = current_variant->page_size;
+	rng_init(&f->rng, 1);
+	faulty_init(&f->hooks);
+	codec_init(&f->codec, has_codec(f) ? f->variant->batch : 1);
+	f->page = guard_at_end(&f->guards[0], f->page_size);
+	f->out = guard_at_end(&f->guards[1], f->page_size);
+	fixture_params(f, &f->params);
+	assert_int_equal(zswap_create(&f->z, &f->params), 0);
+	assert_int_equal(zswap_swapon(f->z, 0, AREA_SLOTS), 0);
+	*state = f;
+	return 0;
+}
+
+int fixture_teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	faulty_fail_none(&f->hooks);
+	zswap_invalidate(f->z, at(0), AREA_SLOTS);
+	assert_empty(f->z);
+	zswap_destroy(f->z);
+	guard_free(&f->guards[0]);
+	guard_free(&f->guards[1]);
+	assert_true(codec_end(&f->codec));
+	assert_true(faulty_end(&f->hooks));
+	free(f);
+	return 0;
+}
+
+static int run_group(const char *program, const struct variant *variant,
+		     const struct CMUnitTest *cases, size_t nr)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s, %s", program, variant->name);
+	printf("%s\n", name);
+	fflush(stdout);
+	current_variant = variant;
+	return _cmocka_run_group_tests(name, cases, nr, NULL, NULL);
+}
+
+static int run_range(const char *program, size_t first, size_t end,
+		     const struct CMUnitTest *cases, size_t nr)
+{
+	int failed = 0;
+	size_t i;
+
+	cmocka_set_test_filter(getenv("ZSWAP_TEST_FILTER"));
+	watchdog_start(program, HANG_S);
+	for (i = first; i < end; i++)
+		failed += run_group(program, &all_variants[i], cases, nr);
+	watchdog_stop();
+	if (failed)
+		random_print_seed();
+	return failed;
+}
+
+int run_cases(const char *program, const struct CMUnitTest *cases, size_t nr)
+{
+	return run_range(program, 0, 1, cases, nr);
+}
+
+int run_variants(const char *program, const struct CMUnitTest *cases, size_t nr)
+{
+	return run_range(program, 0, NR_VARIANTS, cases, nr);
+}
+
+int run_codec_variants(const char *program, const struct CMUnitTest *cases,
+		       size_t nr)
+{
+	return run_range(program, FIRST_CODEC_VARIANT, NR_VARIANTS, cases, nr);
+}
+
+/* ---- making caches ----------------------------------------------------- */
+
+const size_t all_page_sizes[3] = { 4096, 16384, 65536 };
+
+struct zswap_params params_of(const char *compressor)
+{
+	struct zswap_params params;
+
+	memset(&params, 0, sizeof(params));
+	params.size = sizeof(params);
+	params.compressor = compressor;
+	return params;
+}
+
+int create_error(const struct zswap_params *params)
+{
+	struct zswap *z = (struct zswap *)16; /* anything but NULL */
+	int err = zswap_create(&z, params);
+
+	assert_true(err < 0);
+	assert_null(z);
+	return err;
+}
+
+void assert_creates(const struct zswap_params *params)
+{
+	struct zswap *z = NULL;
+
+	assert_int_equal(zswap_create(&z, params), 0);
+	assert_non_null(z);
+	zswap_destroy(z);
+}
+
+/* ---- slots and folios -------------------------------------------------- */
+
+static struct zswap_folio empty_folio(zswap_slot_t slot, uint32_t nr)
+{
+	struct zswap_folio folio;
+
+	memset(&folio, 0, sizeof(folio));
+	folio.size = sizeof(folio);
+	folio.slot = slot;
+	folio.nr_pages = nr;
+	return folio;
+}
+
+struct zswap_folio folio_of_data(zswap_slot_t slot, uint32_t nr, void *data)
+{
+	struct zswap_folio folio = empty_folio(slot, nr);
+
+	folio.data = data;
+	return folio;
+}
+
+struct zswap_folio folio_of_pages(zswap_slot_t slot, uint32_t nr,
+				  void *const *pages)
+{
+	struct zswap_folio folio = empty_folio(slot, nr);
+
+	folio.pages = pages;
+	return folio;
+}
+
+/* ---- doing ------------------------------------------------------------- */
+
+enum page_kind kind_of(uint64_t i)
+{
+	return (enum page_kind)(i % PAGE_KINDS);
+}
+
+void store_page(struct fixture *f, zswap_slot_t slot, enum page_kind kind,
+		uint64_t seed)
+{
+	page_make(f->page, f->page_size, kind, seed);
+	assert_int_equal(zswap_store(f->z, slot, f->page), 0);
+}
+
+void make_pages(struct fixture *f, void *data, uint32_t nr, uint64_t seed)
+{
+	uint32_t i;
+
+	for (i = 0; i < nr; i++)
+		page_make((char *)data + i * f->page_size, f->page_size,
+			  kind_of(seed + i), seed + i);
+}
+
+void store_pages(struct fixture *f, zswap_slot_t slot, uint32_t nr,
+		 uint64_t seed)
+{
+	char *data = malloc(nr * f->page_size);
+	struct zswap_folio folio = folio_of_data(slot, nr, data);
+
+	assert_non_null(data);
+	make_pages(f, data, nr, seed);
+	assert_int_equal(zswap_store_folio(f->z, &folio), 0);
+	free(data);
+}
+
+/* ---- looking ----------------------------------------------------------- */
+
+struct zswap_stats stats_of(struct zswap *z)
+{
+	struct zswap_stats stats;
+
+	memset(&stats, 0xff, sizeof(stats));
+	stats.size = sizeof(stats);
+	assert_int_equal(zswap_get_stats(z, &stats), 0);
+	return stats;
+}
+
+void assert_empty(struct zswap *z)
+{
+	struct zswap_stats stats = stats_of(z);
+
+	assert_int_equal(stats.stored_pages, 0);
+	assert_int_equal(stats.same_filled_pages, 0);
+	assert_int_equal(stats.stored_incompressible_pages, 0);
+	assert_int_equal(stats.compressed_bytes, 0);
+	assert_int_equal(stats.pool_total_size, 0);
+	assert_int_equal(stats.reserve_bytes, 0);
+}
+
+void assert_same_gauges(const struct zswap_stats *a,
+			const struct zswap_stats *b)
+{
+	assert_int_equal(a->stored_pages, b->stored_pages);
+	assert_int_equal(a->same_filled_pages, b->same_filled_pages);
+	assert_int_equal(a->stored_incompressible_pages,
+			 b->stored_incompressible_pages);
+	assert_int_equal(a->compressed_bytes, b->compressed_bytes);
+	assert_int_equal(a->pool_total_size, b->pool_total_size);
+	assert_int_equal(a->metadata_bytes, b->metadata_bytes);
+}
+
+void assert_same_stats(const struct zswap_stats *a, const struct zswap_stats *b)
+{
+	assert_memory_equal(a, b, sizeof(*a));
+}
+
+static void assert_page_is(struct fixture *f, const void *page,
+			   enum page_kind kind, uint64_t seed)
+{
+	page_make(f->page, f->page_size, kind, seed);
+	assert_memory_equal(page, f->page, f->page_size);
+}
+
+void assert_holds(struct fixture *f, zswap_slot_t slot, enum page_kind kind,
+		  uint64_t seed)
+{
+	memset(f->out, 0xee, f->page_size);
+	assert_int_equal(zswap_peek(f->z, slot, f->out), 0);
+	assert_page_is(f, f->out, kind, seed);
+}
+
+void assert_holds_pages(struct fixture *f, zswap_slot_t slot, uint32_t nr,
+			uint64_t seed)
+{
+	uint32_t i;
+
+	for (i = 0; i < nr; i++, slot.val++)
+		assert_holds(f, slot, kind_of(seed + i), seed + i);
+}
+
+void assert_absent(struct fixture *f, zswap_slot_t slot, uint64_t nr)
+{
+	uint64_t i;
+
+	assert_false(zswap_is_present(f->z, slot, nr));
+	for (i = 0; i < nr; i++, slot.val++) {
+		assert_int_equal(zswap_query(f->z, slot), ZSWAP_ABSENT);
+		assert_int_equal(zswap_peek(f->z, slot, f->out), -ENOENT);
+	}
+}
+
+int expected_state(enum page_kind kind)
+{
+	switch (kind) {
+	case PAGE_ZERO:
+	case PAGE_WORD:
+		return ZSWAP_FILLED;
+	case PAGE_RANDOM:
+		return ZSWAP_RAW;
+	default:
+		return ZSWAP_STORED;
+	}
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fixture.h - a cache for each case, in each of the variants that matter
+ *
+ * A variant is a page size and a compressor. run_variants() runs a group of
+ * cases once for each. A case gets a fresh cache with one area (type 0,
+ * AREA_SLOTS slots), whose memory comes from accounting hooks. After the case
+ * everything is invalidated: every gauge of pages must then be 0, and nothing
+ * may be left in the hooks after zswap_destroy().
+ */
+#ifndef TEST_FIXTURE_H
+#define TEST_FIXTURE_H
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <zswap/compressor.h>
+#include <zswap/zswap.h>
+
+#include "codec.h"
+#include "faulty.h"
+#include "guard.h"
+#include "pagegen.h"
+#include "random.h"
+
+#define AREA_SLOTS (UINT64_C(1) << 20)
+
+/* The first of 512 slots that the library may treat as a unit. */
+#define CLUSTER_SLOTS 512u
+
+struct variant {
+	const char *name;
+	size_t page_size;
+	uint32_t batch; /* of the test compressor; 0: lz4 */
+};
+
+struct fixture {
+	const struct variant *variant;
+	size_t page_size;
+	struct zswap *z;
+	struct faulty hooks;
+	struct codec codec;
+	struct zswap_params params; /* what z was made with */
+	struct rng rng;
+	struct guard guards[2];
+	void *page; /* two pages that touch inaccessible memory */
+	void *out;
+};
+
+/* ---- running cases ----------------------------------------------------- */
+
+int fixture_setup(void **state);
+int fixture_teardown(void **state);
+
+/* A case that gets a fixture, and one that needs none. */
+#define CASE(function)                                           \
+	cmocka_unit_test_setup_teardown(function, fixture_setup, \
+					fixture_teardown)
+#define BARE_CASE(function) cmocka_unit_test(function)
+
+/* For main(): the number of cases that failed; a hang ends the program. */
+int run_cases(const char *program, const struct CMUnitTest *cases, size_t nr);
+
+/* Likewise, for all variants, or for those of the test compressor. */
+int run_variants(const char *program, const struct CMUnitTest *cases,
+		 size_t nr);
+int run_codec_variants(const char *program, const struct CMUnitTest *cases,
+		       size_t nr);
+
+/* Whether the variant's compressor is the test compressor. */
+bool has_codec(const struct fixture *f);
+
+/* Makes params for a cache like the fixture's; params->hooks are set as well.*/
+void fixture_params(struct fixture *f, struct zswap_params *params);
+
+/* ---- making caches ----------------------------------------------------- */
+
+extern const size_t all_page_sizes[3];
+
+/* All defaults but the compressor. */
+struct zswap_params params_of(const char *compressor);
+
+/* A create with these parameters that fails: its error; *out is NULL then. */
+int create_error(const struct zswap_params *params);
+
+/* A create with these parameters that works, at once undone. */
+void assert_creates(const struct zswap_params *params);
+
+/* ---- slots and folios -------------------------------------------------- */
+
+static inline zswap_slot_t at(uint64_t offset)
+{
+	return zswap_slot(0, offset);
+}
+
+/* Folios of contiguous pages, and of one pointer per page. */
+struct zswap_folio folio_of_data(zswap_slot_t slot, uint32_t nr, void *data);
+struct zswap_folio folio_of_pages(zswap_slot_t slot, uint32_t nr,
+				  void *const *pages);
+
+/* ---- doing ------------------------------------------------------------- */
+
+/* Stores page_make(kind, seed); the call must succeed. */
+void store_page(struct fixture *f, zswap_slot_t slot, enum page_kind kind,
+		uint64_t seed);
+
+/* Fills a buffer with @nr pages, of kinds in turn and seeds from @seed on. */
+void make_pages(struct fixture *f, void *data, uint32_t nr, uint64_t seed);
+
+/* Stores what make_pages() makes as one folio. */
+void store_pages(struct fixture *f, zswap_slot_t slot, uint32_t nr,
+		 uint64_t seed);
+
+/* ---- looking ----------------------------------------------------------- */
+
+struct zswap_stats stats_of(struct zswap *z);
+
+/* That all gauges of pages are zero, the held bytes included. */
+void assert_empty(struct zswap *z);
+
+/* That two snapshots are equal but for the counters of loads and misses. */
+void assert_same_gauges(const struct zswap_stats *a,
+			const struct zswap_stats *b);
+void assert_same_stats(const struct zswap_stats *a,
+		       const struct zswap_stats *b);
+
+void assert_holds(struct fixture *f, zswap_slot_t slot, enum page_kind kind,
+		  uint64_t seed);
+void assert_holds_pages(struct fixture *f, zswap_slot_t slot, uint32_t nr,
+			uint64_t seed);
+void assert_absent(struct fixture *f, zswap_slot_t slot, uint64_t nr);
+
+/* The state a stored page of a kind must be in. */
+int expected_state(enum page_kind kind);
+
+/* The kind of the @i-th of make_pages(). */
+enum page_kind kind_of(uint64_t i);
+
+#endif
