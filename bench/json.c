@@ -92,13 +92,14 @@ static void put_speed(FILE *file, const char *key, const struct speed *s)
 	put_real(file, bare, "_p99_us", s->bare_page.p99_us);
 }
 
+/* Per page of a cache of memory_pages, where fixed costs hide nothing. */
 static void put_memory(FILE *file, const struct memory *m)
 {
-	put_real(file, "rss_bytes_per_page", "", m->rss_bytes);
 	put_count(file, "memory_pages", m->nr_pages);
+	put_real(file, "metadata_bytes_per_page", "", m->metadata_bytes);
+	put_real(file, "metadata_rss_bytes_per_page", "", m->metadata_rss);
+	put_real(file, "rss_bytes_per_page", "", m->rss_bytes);
 	put_real(file, "memory_held_ratio", "", m->held_ratio);
-	put_real(file, "memory_metadata_bytes_per_page", "", m->metadata_bytes);
-	put_real(file, "memory_metadata_rss_per_page", "", m->metadata_rss);
 }
 
 static void put_row(FILE *file, const struct row *row)
@@ -119,7 +120,8 @@ static void put_row(FILE *file, const struct row *row)
 	put_count(file, "raw", row->raw);
 	put_real(file, "ratio", "", row->ratio);
 	put_real(file, "held_ratio", "", row->held_ratio);
-	put_real(file, "metadata_bytes_per_page", "", row->metadata_bytes);
+	put_real(file, "corpus_metadata_bytes_per_page", "",
+		 row->metadata_bytes);
 	put_memory(file, job->memory);
 	put_speed(file, "store", &row->store);
 	put_speed(file, "load", &row->load);
