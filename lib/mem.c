@@ -27,31 +27,49 @@ static void default_free(void *ctx, void *ptr, size_t bytes, size_t align)
 	free(ptr);
 }
 
-/*
- * Maps more than asked for and cuts off what lies before and after the aligned
- * part. A child gets none of it (a fork then copies no page tables for it), and
- * no huge page, because parts are given back.
- */
-static void *default_map(void *ctx, size_t bytes, size_t align)
+static char *map_anonymous(size_t bytes)
 {
-	size_t slack = align - 1;
+	char *addr = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return addr == MAP_FAILED ? NULL : addr;
+}
+
+/* Maps more than asked for, and cuts off what is around the aligned part. */
+static char *map_and_cut(size_t bytes, size_t align)
+{
+	size_t slack = align - (size_t)sysconf(_SC_PAGESIZE);
 	char *raw, *addr;
 
-	(void)ctx;
-	if (bytes > SIZE_MAX - slack)
+	raw = bytes <= SIZE_MAX - slack ? map_anonymous(bytes + slack) : NULL;
+	if (!raw)
 		return NULL;
-	raw = mmap(NULL, bytes + slack, PROT_READ | PROT_WRITE,
-		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (raw == MAP_FAILED)
-		return NULL;
-	slack = round_up(slack, (size_t)sysconf(_SC_PAGESIZE));
 	addr = (char *)round_up((uintptr_t)raw, align);
 	if (addr > raw)
 		munmap(raw, (size_t)(addr - raw));
 	if (raw + slack > addr)
 		munmap(addr + bytes, (size_t)(raw + slack - addr));
-	madvise(addr, bytes, MADV_NOHUGEPAGE);
-	madvise(addr, bytes, MADV_DONTFORK);
+	return addr;
+}
+
+/*
+ * Mappings mostly come next to each other, so that one of its own size is
+ * aligned if the one before was. A child gets none of it (a fork then copies no
+ * page tables for it), and no huge page, because parts are given back.
+ */
+static void *default_map(void *ctx, size_t bytes, size_t align)
+{
+	char *addr = map_anonymous(bytes);
+
+	(void)ctx;
+	if (addr && (uintptr_t)addr % align) {
+		munmap(addr, bytes);
+		addr = map_and_cut(bytes, align);
+	}
+	if (addr) {
+		madvise(addr, bytes, MADV_NOHUGEPAGE);
+		madvise(addr, bytes, MADV_DONTFORK);
+	}
 	return addr;
 }
 
@@ -168,6 +186,14 @@ bool mem_is_owner_pid(const struct mem *mem)
 	return getpid() == mem->owner_pid;
 }
 
+/* Has the kernel wipe a page in forked children, or leaves it as it was. */
+static bool wipe_on_fork(struct mem *mem, void *page)
+{
+	/* Default mappings are kept out of children; this one must be there. */
+	return !madvise(page, mem->os_page, MADV_DOFORK) &&
+	       !madvise(page, mem->os_page, MADV_WIPEONFORK);
+}
+
 /*
  * The mapping may be memory that the caller's hook keeps for other uses, so the
  * advice is taken back before it is given back.
@@ -179,12 +205,20 @@ static void owner_page_exit(struct mem *mem)
 	if (!mem->owner_page)
 		return;
 	madvise(mem->owner_page, mem->os_page, MADV_KEEPONFORK);
-	errno = saved_errno;
-	mem_unmap(mem, mem->owner_page, mem->os_page);
+	if (mem->owner_page_is_hooks)
+		mem_unmap(mem, (void *)mem->owner_page, mem->os_page);
+	else
+		munmap((void *)mem->owner_page, mem->os_page);
 	atomic_fetch_sub(&mem->metadata_bytes, mem->os_page);
 	mem->owner_page = NULL;
+	errno = saved_errno;
 }
 
+/*
+ * A page of the caller's hook may be of a kind that can't be wiped, such as
+ * shared memory; then one is mapped without the hook, and where even that can't
+ * be wiped (an old kernel) it is left to getpid().
+ */
 static int owner_page_init(struct mem *mem)
 {
 	int saved_errno = errno;
@@ -192,14 +226,21 @@ static int owner_page_init(struct mem *mem)
 
 	if (!page)
 		return -ENOMEM;
-	mem->owner_page = page;
-	atomic_fetch_add(&mem->metadata_bytes, mem->os_page);
-	atomic_store(mem->owner_page, 1);
-	/* Default mappings are kept out of children; this one must be there. */
-	if (madvise(page, mem->os_page, MADV_DOFORK) ||
-	    madvise(page, mem->os_page, MADV_WIPEONFORK))
-		owner_page_exit(mem); /* getpid() it is */
+	mem->owner_page_is_hooks = wipe_on_fork(mem, page);
+	if (!mem->owner_page_is_hooks) {
+		mem_unmap(mem, page, mem->os_page);
+		page = map_anonymous(mem->os_page);
+		if (page && !wipe_on_fork(mem, page)) {
+			munmap(page, mem->os_page);
+			page = NULL;
+		}
+	}
 	errno = saved_errno;
+	if (!page)
+		return 0; /* getpid() it is */
+	mem->owner_page = page;
+	atomic_store(mem->owner_page, 1);
+	atomic_fetch_add(&mem->metadata_bytes, mem->os_page);
 	return 0;
 }
 

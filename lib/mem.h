@@ -38,6 +38,7 @@ struct mem {
 	unsigned nr_shards; /* a power of two, about one per processor */
 	unsigned nr_cpus;
 	_Atomic uint32_t *owner_page; /* its first word is 1 in the owner */
+	bool owner_page_is_hooks;     /* and not mapped without the hook */
 	pid_t owner_pid;              /* checked when owner_page is NULL */
 };
 
