@@ -119,17 +119,6 @@ static size_t buffers_bytes(const struct comp *comp)
 	return (size_t)comp->batch * comp->buffer_bytes;
 }
 
-static void bind_segments(struct comp *comp, struct comp_context *ctx)
-{
-	for (uint32_t i = 0; i < comp->batch; i++) {
-		ctx->segments[i].size = sizeof(ctx->segments[i]);
-		ctx->segments[i].src_len = comp->unit_size;
-		ctx->segments[i].dst =
-			ctx->buffers + (size_t)i * comp->buffer_bytes;
-		ctx->segments[i].dst_len = comp->buffer_bytes;
-	}
-}
-
 static int context_state(struct comp *comp, bool compress, void **state)
 {
 	int (*create)(void *, void **) =
@@ -167,11 +156,12 @@ static int context_create(struct comp *comp, bool compress,
 			mem_alloc(comp->mem, buffers_bytes(comp), CACHE_LINE);
 		if (!ctx->buffers)
 			goto fail;
-		bind_segments(comp, ctx);
+		ctx->buffer_bytes = comp->buffer_bytes;
 	}
 	err = context_state(comp, compress, &ctx->state);
 	if (err)
 		goto fail;
+	ctx->set = compress ? &comp->compress : &comp->decompress;
 	*out = ctx;
 	return 0;
 fail:
@@ -184,12 +174,13 @@ static int contexts_grow(struct comp *comp, struct comp_contexts *set,
 			 bool compress)
 {
 	unsigned nr = atomic_load_explicit(&set->nr, memory_order_relaxed);
+	int err, saved_errno = errno;
 	struct comp_context *ctx;
-	int err;
 
 	if (nr == set->max)
 		return -ENOSPC;
 	err = context_create(comp, compress, &ctx);
+	errno = saved_errno; /* the codec's function may have changed it */
 	if (err)
 		return err;
 	atomic_store_explicit(&set->all[nr], ctx, memory_order_relaxed);
@@ -238,16 +229,26 @@ static struct comp_context *try_claim(struct comp_contexts *set)
 	return NULL;
 }
 
-/* Waits for the context of the thread's own number; not inside a codec. */
+/*
+ * Waits until any context is free; NULL inside a codec. A release that comes
+ * between the try and the wait changes nr_released, so that the wait ends at
+ * once; one that does not see the waiter costs a millisecond.
+ */
 static struct comp_context *claim_and_wait(struct comp_contexts *set)
 {
-	unsigned nr = atomic_load_explicit(&set->nr, memory_order_acquire);
-	struct comp_context *ctx = atomic_load_explicit(
-		&set->all[thread_number() % nr], memory_order_relaxed);
+	struct comp_context *ctx = NULL;
 
 	if (codec_depth)
 		return NULL;
-	lock_take(&ctx->lock);
+	atomic_fetch_add(&set->waiters, 1);
+	while (!ctx) {
+		uint32_t seen = atomic_load(&set->nr_released);
+
+		ctx = try_claim(set);
+		if (!ctx)
+			wait_while(&set->nr_released, seen);
+	}
+	atomic_fetch_sub(&set->waiters, 1);
 	return ctx;
 }
 
@@ -270,7 +271,14 @@ struct comp_context *comp_claim(struct comp *comp)
 
 void comp_release(struct comp_context *ctx)
 {
+	struct comp_contexts *set = ctx->set;
+
 	lock_give(&ctx->lock);
+	if (unlikely(atomic_load_explicit(&set->waiters,
+					  memory_order_relaxed))) {
+		atomic_fetch_add(&set->nr_released, 1);
+		wake_one(&set->nr_released);
+	}
 }
 
 /* ---- making and ending --------------------------------------------------- */
@@ -375,10 +383,15 @@ void comp_compress(struct comp *comp, struct comp_context *ctx,
 {
 	lock_assert_held(&ctx->lock);
 	zswap_assert(nr <= comp->batch);
-	for (unsigned i = 0; i < nr; i++) {
-		ctx->segments[i].src = pages[i];
-		ctx->segments[i].result = ZSWAP_NOT_DONE;
-	}
+	for (unsigned i = 0; i < nr; i++)
+		ctx->segments[i] = (struct zswap_comp_segment){
+			.size = sizeof(ctx->segments[i]),
+			.src = pages[i],
+			.src_len = comp->unit_size,
+			.dst = ctx->buffers + (size_t)i * comp->buffer_bytes,
+			.dst_len = comp->buffer_bytes,
+			.result = ZSWAP_NOT_DONE,
+		};
 	for (unsigned i = 0; i < nr; i += comp->request_max)
 		compress_request(comp, ctx, &ctx->segments[i],
 				 (unsigned)min_size(comp->request_max, nr - i));

@@ -7,11 +7,11 @@
  * same public vtable, <zswap/compressor.h>.
  *
  * Compressing needs a *context*: the codec's state, an output buffer for each
- * page of a store batch, and the segments of the requests, bound to those
- * buffers once. A thread claims the context that was claimed last by threads
- * of its number, or any other free one, and has it to itself until the release.
- * The first is made with the comp; a store that finds none free adds one, up to
- * one for each processor, and after that (or without memory) waits for one.
+ * page of a store batch, and the segments of the requests. A thread claims the
+ * context that was claimed last by threads of its number, or any other free
+ * one, and has it to itself until the release. The first is made with the comp;
+ * a store that finds none free adds one, up to one for each processor, and
+ * after that (or without memory) waits for the first that is released.
  *
  * Decompressing needs a context only where the compressor has decompression
  * state; then one for each processor is made with the comp, none later, and a
@@ -19,8 +19,9 @@
  *
  * Requests. A compressor without ZSWAP_COMP_SEGMENTS sees one unit at a time;
  * others up to their batch_size. The choice is made by the number of units, so
- * that one unit is the same request for all. Every segment is "not done" before
- * a request, and no result is believed unchecked.
+ * that one unit is the same request for all. Every segment is filled in anew
+ * and "not done" before a request, whatever a codec did to it in the last one,
+ * and no result is believed unchecked.
  *
  * Locking: a context's lock is held from claim to release, over the codec. It
  * guards nothing but the context. A codec may call the cache, and so claim a
@@ -40,15 +41,19 @@
 
 struct comp_context {
 	struct lock lock;
+	struct comp_contexts *set; /* that it belongs to */
 	void *state;
-	char *buffers;
-	struct zswap_comp_segment segments[]; /* comp->batch of them */
+	char *buffers; /* comp->batch of them, buffer_bytes each */
+	uint32_t buffer_bytes;
+	struct zswap_comp_segment segments[]; /* comp->batch */
 };
 
 struct comp_contexts {
 	_Atomic unsigned nr;
 	unsigned max;
 	struct lock grow;
+	_Atomic uint32_t nr_released; /* what claims wait for: any release */
+	_Atomic uint32_t waiters;
 	struct comp_context *_Atomic *all; /* max; the first nr are set */
 };
 
@@ -109,7 +114,7 @@ static inline int comp_result(const struct comp_context *ctx, unsigned i)
 static inline const void *comp_buffer(const struct comp_context *ctx,
 				      unsigned i)
 {
-	return ctx->segments[i].dst;
+	return ctx->buffers + (size_t)i * ctx->buffer_bytes;
 }
 
 /*

@@ -218,7 +218,7 @@ static void finish(struct load *l, bool taken)
 	}
 }
 
-static void report(struct load *l, int err)
+static void report(struct load *l)
 {
 	int *results = l->folio->results;
 	unsigned nr = l->folio->nr_pages;
@@ -227,7 +227,6 @@ static void report(struct load *l, int err)
 	for (unsigned i = 0; results && i < nr; i++)
 		results[i] = !l->pinned[i]        ? -ENOENT :
 			     l->status[i] == -EIO ? -EIO :
-			     err == -EDEADLK      ? err :
 						    0;
 }
 
@@ -300,7 +299,7 @@ int load_folio(struct zswap *z, struct area *area,
 	while (err > 0);
 	if (!err)
 		delivered = (int)nr_readable(&l);
-	report(&l, err);
+	report(&l);
 	finish(&l, taken);
 	stats_add(&z->stats, STAT_ZSWPIN, (uint64_t)delivered);
 	return err ? err : flags & ZSWAP_LOAD_PARTIAL ? delivered : 0;

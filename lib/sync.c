@@ -39,11 +39,30 @@ static void cpu_pause(void)
 #endif
 }
 
-void lock_wait(struct lock *lock)
+/* Through syscall(), which is no point of cancellation. */
+static void futex(_Atomic uint32_t *word, int op, uint32_t value,
+		  const struct timespec *limit)
 {
-	const struct timespec limit = { 0, SLEEP_NS };
 	int saved_errno = errno;
 
+	syscall(SYS_futex, word, op, value, limit, NULL, 0);
+	errno = saved_errno;
+}
+
+void wait_while(_Atomic uint32_t *word, uint32_t seen)
+{
+	const struct timespec limit = { 0, SLEEP_NS };
+
+	futex(word, FUTEX_WAIT_PRIVATE, seen, &limit);
+}
+
+void wake_one(_Atomic uint32_t *word)
+{
+	futex(word, FUTEX_WAKE_PRIVATE, 1, NULL);
+}
+
+void lock_wait(struct lock *lock)
+{
 	for (int i = 0; i < SPINS; i++) {
 		cpu_pause();
 		if (!atomic_load_explicit(&lock->word, memory_order_relaxed) &&
@@ -52,28 +71,22 @@ void lock_wait(struct lock *lock)
 	}
 	atomic_fetch_add_explicit(&lock->waiters, 1, memory_order_relaxed);
 	while (!lock_try(lock))
-		syscall(SYS_futex, &lock->word, FUTEX_WAIT_PRIVATE, 1, &limit,
-			NULL, 0);
+		wait_while(&lock->word, 1);
 	atomic_fetch_sub_explicit(&lock->waiters, 1, memory_order_relaxed);
-	errno = saved_errno;
 }
 
 void lock_wake(struct lock *lock)
 {
-	int saved_errno = errno;
-
-	syscall(SYS_futex, &lock->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-	errno = saved_errno;
+	wake_one(&lock->word);
 }
 
 void wait_a_moment(unsigned *round)
 {
 	struct timespec t = { 0, 20000 };
-	int saved_errno = errno;
+	_Atomic uint32_t nobody = 0;
 
 	for (unsigned i = 0; i < *round && t.tv_nsec < SLEEP_NS; i++)
 		t.tv_nsec *= 2;
 	++*round;
-	nanosleep(&t, NULL);
-	errno = saved_errno;
+	futex(&nobody, FUTEX_WAIT_PRIVATE, 0, &t);
 }

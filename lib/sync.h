@@ -33,6 +33,14 @@ struct lock {
 void lock_wait(struct lock *lock);
 void lock_wake(struct lock *lock);
 
+/*
+ * Sleeps while *word is what was seen, until wake_one() or for a millisecond.
+ * None of the waits here is a point of cancellation: a thread that is cancelled
+ * in the middle of a call would leave half its work.
+ */
+void wait_while(_Atomic uint32_t *word, uint32_t seen);
+void wake_one(_Atomic uint32_t *word);
+
 /* Sleeps for a moment that grows with *round: for waits on rare events. */
 void wait_a_moment(unsigned *round);
 

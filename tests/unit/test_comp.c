@@ -578,14 +578,6 @@ static void claim(void *arg)
 	comp_release(ctx);
 }
 
-static bool somebody_waits(struct comp_contexts *set)
-{
-	for (unsigned i = 0; i < set->nr; i++)
-		if (atomic_load(&set->all[i]->lock.waiters))
-			return true;
-	return false;
-}
-
 /* Returns when the thread sleeps for a context. */
 static void let_it_wait(struct waiter *w, struct thread *thread)
 {
@@ -593,7 +585,7 @@ static void let_it_wait(struct waiter *w, struct thread *thread)
 
 	atomic_store(&w->got, NULL);
 	thread_start(thread, claim, w);
-	while (!somebody_waits(&w->b->comp->compress))
+	while (!atomic_load(&w->b->comp->compress.waiters))
 		wait_a_moment(&round);
 	assert_null(atomic_load(&w->got));
 }
@@ -614,12 +606,36 @@ static void D43_contexts_are_exclusive_and_grow_to_the_processors(void **state)
 		assert_int_equal(b->comp->compress.nr, i + 1);
 	}
 	let_it_wait(&w, &thread);
-	/* It waits for the one of its number, which it may be: free all. */
 	for (unsigned i = 0; i < NR_CPUS; i++)
 		comp_release(ctx[i]);
 	thread_join(&thread);
 	assert_non_null(w.got);
 	assert_int_equal(b->comp->compress.nr, NR_CPUS);
+	bench_end(b);
+}
+
+/*
+ * A claim used to wait for the context of its thread's number alone, however
+ * many others became free: for as long as one codec call took.
+ */
+static void a_claim_that_waits_gets_whichever_context_is_released(void **state)
+{
+	struct bench *b = bench_new(*state, 1);
+	struct comp_context *ctx[NR_CPUS];
+	struct waiter w = { .b = b };
+	struct thread thread;
+
+	for (unsigned i = 0; i < NR_CPUS; i++)
+		ctx[i] = comp_claim(b->comp);
+	for (unsigned i = 0; i < NR_CPUS; i++) {
+		let_it_wait(&w, &thread);
+		comp_release(ctx[i]);
+		thread_join(&thread);
+		assert_ptr_equal(w.got, ctx[i]);
+		ctx[i] = comp_claim(b->comp);
+	}
+	for (unsigned i = 0; i < NR_CPUS; i++)
+		comp_release(ctx[i]);
 	bench_end(b);
 }
 
@@ -812,6 +828,8 @@ int main(void)
 		unit_case(D41_lz4_stays_inside_its_buffers),
 		unit_case(
 			D43_contexts_are_exclusive_and_grow_to_the_processors),
+		unit_case(
+			a_claim_that_waits_gets_whichever_context_is_released),
 		unit_case(without_memory_for_a_context_a_claim_waits),
 		unit_case(a_codec_that_makes_no_context_is_tolerated),
 		unit_case(a_claim_inside_a_codec_never_waits),
