@@ -78,17 +78,12 @@ static void *granule_addr(const struct span_pool *span, struct chunk *chunk,
 	return (char *)chunk + i * span->granule_bytes;
 }
 
-size_t span_held_bytes(struct span_pool *span)
+static void unlock(struct span_pool *span)
 {
-	return (atomic_load_explicit(&span->nr_used, memory_order_relaxed) +
-		atomic_load_explicit(&span->nr_reserve, memory_order_relaxed)) *
-	       span->granule_bytes;
-}
-
-size_t span_reserve_bytes(struct span_pool *span)
-{
-	return atomic_load_explicit(&span->nr_reserve, memory_order_relaxed) *
-	       span->granule_bytes;
+	atomic_store_explicit(&span->counts,
+			      (uint64_t)span->nr_used << 32 | span->nr_reserve,
+			      memory_order_relaxed);
+	lock_give(&span->lock);
 }
 
 static void add_to(_Atomic size_t *count, size_t n)
@@ -204,7 +199,7 @@ static void make_resident(struct span_pool *span, struct chunk *chunk,
 			  unsigned first, unsigned nr)
 {
 	set_bits(chunk->resident, first, nr);
-	add_to(&span->nr_reserve, nr);
+	span->nr_reserve += nr;
 }
 
 /* Marks a run as busy; its granules were free. */
@@ -213,7 +208,7 @@ static void make_busy(struct span_pool *span, struct chunk *chunk,
 {
 	lock_assert_held(&span->lock);
 	clear_bits(chunk->free, first, nr);
-	take_from(&span->nr_reserve, clear_bits(chunk->resident, first, nr));
+	span->nr_reserve -= clear_bits(chunk->resident, first, nr);
 	chunk->nr_free -= nr;
 	chunk->nr_busy += nr;
 }
@@ -273,7 +268,7 @@ static void start_waiting(struct span_pool *span, struct chunk *chunk,
 	list_add(&run->node, &span->waiting);
 	list_add(&run->same_size, &span->waiting_by_length[nr]);
 	span->nr_waiting += nr;
-	add_to(&span->nr_reserve, nr);
+	span->nr_reserve += nr;
 }
 
 /* Returns the run's length. */
@@ -288,7 +283,7 @@ static unsigned stop_waiting(struct span_pool *span, struct chunk *chunk,
 	list_del(&run->node);
 	list_del(&run->same_size);
 	span->nr_waiting -= nr;
-	take_from(&span->nr_reserve, nr);
+	span->nr_reserve -= nr;
 	return nr;
 }
 
@@ -311,7 +306,7 @@ static void chunk_retire(struct span_pool *span, struct chunk *chunk)
 	for (unsigned i = 0; i < SPAN_CHUNK_GRANULES; i++)
 		if (chunk->waiting[i])
 			stop_waiting(span, chunk, granule_addr(span, chunk, i));
-	take_from(&span->nr_reserve, count_bits(chunk->resident));
+	span->nr_reserve -= count_bits(chunk->resident);
 	list_del(&chunk->node);
 }
 
@@ -329,15 +324,14 @@ static void chunk_dispose(struct span_pool *span, struct chunk *chunk)
 			span->spare = chunk;
 			chunk = NULL;
 		}
-		lock_give(&span->lock);
+		unlock(span);
 	}
 	chunk_unmap(span, chunk);
 }
 
-static size_t reserve_limit(struct span_pool *span)
+static size_t reserve_limit(const struct span_pool *span)
 {
-	return atomic_load_explicit(&span->nr_used, memory_order_relaxed) /
-	       SPAN_RESERVE_SHARE;
+	return span->nr_used / SPAN_RESERVE_SHARE;
 }
 
 /*
@@ -368,6 +362,7 @@ static unsigned collect_trim(struct span_pool *span, struct trim_run *runs,
 		}
 		runs[n].addr = (char *)run;
 		runs[n].nr = stop_waiting(span, chunk, run);
+		span->nr_reserve += runs[n].nr; /* until it is purged */
 		chunk->nr_busy += runs[n++].nr;
 	}
 	return n;
@@ -437,9 +432,9 @@ static struct chunk *finish_trim(struct span_pool *span, struct trim_run run,
 	lock_assert_held(&span->lock);
 	make_resident(span, chunk, first, run.nr);
 	if (purged.nr)
-		take_from(&span->nr_reserve,
-			  clear_bits(chunk->resident,
-				     index_of(span, purged.addr), purged.nr));
+		span->nr_reserve -=
+			clear_bits(chunk->resident, index_of(span, purged.addr),
+				   purged.nr);
 	make_free(span, chunk, first, run.nr);
 	chunk->nr_busy -= run.nr;
 	if (chunk->nr_busy ||
@@ -458,7 +453,7 @@ static bool trim_once(struct span_pool *span)
 
 	lock_take(&span->lock);
 	n = collect_trim(span, runs, &retired);
-	lock_give(&span->lock);
+	unlock(span);
 	if (retired)
 		chunk_dispose(span, retired);
 	else if (!n)
@@ -469,8 +464,9 @@ static bool trim_once(struct span_pool *span)
 		struct trim_run purged = purge_run(span, runs[i]);
 
 		lock_take(&span->lock);
+		span->nr_reserve -= runs[i].nr;
 		retired = finish_trim(span, runs[i], purged);
-		lock_give(&span->lock);
+		unlock(span);
 		if (retired)
 			chunk_dispose(span, retired);
 	}
@@ -520,7 +516,7 @@ static bool grow(struct span_pool *span)
 	lock_assert_held(&span->lock);
 	span->spare = NULL;
 	if (!chunk) {
-		lock_give(&span->lock);
+		unlock(span);
 		chunk = chunk_map(span);
 		lock_take(&span->lock);
 	}
@@ -544,12 +540,12 @@ void *span_alloc(struct span_pool *span, unsigned nr, void *owner)
 			break;
 	}
 	if (run) {
-		add_to(&span->nr_used, nr);
+		span->nr_used += nr;
 		chunk = chunk_of(span, run);
 		for (unsigned i = 0; i < nr; i++)
 			chunk->owners.owner[index_of(span, run) + i] = owner;
 	}
-	lock_give(&span->lock);
+	unlock(span);
 	return run;
 }
 
@@ -562,7 +558,7 @@ void span_free(struct span_pool *span, void *run, unsigned nr)
 	lock_take(&span->lock);
 	for (unsigned i = 0; i < nr; i++)
 		chunk->owners.owner[index_of(span, run) + i] = NULL;
-	take_from(&span->nr_used, nr);
+	span->nr_used -= nr;
 	if (mem_can_purge(span->mem)) {
 		chunk->nr_busy -= nr;
 		start_waiting(span, chunk, run, nr);
@@ -572,7 +568,7 @@ void span_free(struct span_pool *span, void *run, unsigned nr)
 				      (struct trim_run){ run, 0 });
 	}
 	trim = span->nr_waiting > reserve_limit(span);
-	lock_give(&span->lock);
+	unlock(span);
 	if (retired)
 		chunk_dispose(span, retired);
 	while (trim)
@@ -622,9 +618,8 @@ bool span_check(struct span_pool *span)
 					 list_entry(pos, struct chunk, node), b,
 					 &tally))
 				return false;
-	return tally.used == atomic_load(&span->nr_used) &&
+	return tally.used == span->nr_used &&
 	       tally.waiting == span->nr_waiting &&
-	       tally.waiting + tally.resident ==
-		       atomic_load(&span->nr_reserve) &&
+	       tally.waiting + tally.resident == span->nr_reserve &&
 	       span->nr_waiting <= reserve_limit(span);
 }

@@ -64,9 +64,13 @@ struct span_pool {
 	struct list waiting_by_length[SPAN_MAX_RUN + 1];
 	size_t nr_waiting;   /* granules */
 	struct chunk *spare; /* empty and purged, on no list */
-	/* Written under the lock, read by anybody. */
-	_Atomic size_t nr_used;    /* granules */
-	_Atomic size_t nr_reserve; /* granules: waiting, or free and resident */
+	size_t nr_used;      /* granules */
+	size_t nr_reserve; /* granules: waiting, or resident without being used */
+	/*
+	 * Both, as of the last unlocking, for readers without the lock: used in
+	 * the upper half, reserve in the lower; 2^32 granules are 16 TiB.
+	 */
+	_Atomic uint64_t counts;
 };
 
 /* granule_bytes: a power of two, at least 4096 */
@@ -97,9 +101,26 @@ static inline void *span_owner(const struct span_pool *span, const void *addr)
 		->owner[(at & (span->chunk_bytes - 1)) >> span->granule_shift];
 }
 
-/* Bytes of memory behind all runs, the reserve's among them; and these. */
-size_t span_held_bytes(struct span_pool *span);
-size_t span_reserve_bytes(struct span_pool *span);
+struct span_held {
+	size_t used_granules;
+	size_t bytes;         /* the memory behind all runs, and of this: */
+	size_t reserve_bytes; /* behind those that are not used */
+};
+
+/* What is held, at one moment. */
+static inline struct span_held span_held(const struct span_pool *span)
+{
+	uint64_t counts =
+		atomic_load_explicit(&span->counts, memory_order_relaxed);
+	size_t used = (size_t)(counts >> 32);
+	size_t reserve = (size_t)(counts & UINT32_MAX);
+
+	return (struct span_held){
+		.used_granules = used,
+		.bytes = (used + reserve) * span->granule_bytes,
+		.reserve_bytes = reserve * span->granule_bytes,
+	};
+}
 
 /* Whether the invariants hold; for tests, with no call running. */
 bool span_check(struct span_pool *span);

@@ -12,9 +12,20 @@ struct node {
 	void *_Atomic below[NODE_SIZE];
 };
 
+/*
+ * Which clusters have a table, so that a walk passes over the others. Bit i is
+ * set before cluster i gets its table and cleared after it has lost it, both
+ * under the cluster's lock.
+ */
 struct leaf {
+	alignas(CACHE_LINE) _Atomic uint64_t with_table[NODE_SIZE / 64];
 	struct cluster clusters[NODE_SIZE];
 };
+
+static struct leaf *leaf_of(struct cluster *cluster)
+{
+	return container_of(cluster - cluster->index, struct leaf, clusters);
+}
 
 static_assert(
 	4 * sizeof(struct node) + sizeof(struct leaf) + TABLE_BYTES < 48 * 1024,
@@ -79,14 +90,23 @@ static unsigned depth_for(uint64_t nr_slots)
 	return depth;
 }
 
+void swap_table_close(struct swap_table *table)
+{
+	lock_take(&table->lock);
+	table->closed = true;
+	lock_give(&table->lock);
+}
+
 int swap_table_on(struct swap_table *table, unsigned type, uint64_t nr_slots)
 {
 	struct area *area;
 	int err = 0;
 
 	lock_take(&table->lock);
-	area = make_area(table, type);
-	if (!area) {
+	area = table->closed ? NULL : make_area(table, type);
+	if (table->closed) {
+		err = -EINVAL;
+	} else if (!area) {
 		err = -ENOMEM;
 	} else if (atomic_load(&area->state) != AREA_OFF) {
 		err = -EEXIST;
@@ -231,20 +251,39 @@ struct cluster *area_cluster(struct area *area, uint64_t offset)
 		      NULL;
 }
 
-/* What a link points to, made if it was NULL. Who comes second frees his. */
-static void *follow_or_make(struct swap_table *table, void *_Atomic *link,
-			    size_t bytes)
+/* Links what was made, or frees it where another thread was faster. */
+static void *link_node(struct swap_table *table, void *_Atomic *link,
+		       void *made, size_t bytes)
 {
-	void *node = atomic_load_explicit(link, memory_order_acquire);
-	void *made;
+	void *node = NULL;
 
-	if (likely(node))
-		return node;
-	made = mem_zalloc(table->mem, bytes, CACHE_LINE);
 	if (!made || atomic_compare_exchange_strong(link, &node, made))
 		return made;
 	mem_free(table->mem, made, bytes, CACHE_LINE);
 	return node;
+}
+
+/* The index node that a link points to, made if there is none; or NULL. */
+static struct node *make_node(struct swap_table *table, void *_Atomic *link)
+{
+	struct node *node = atomic_load_explicit(link, memory_order_acquire);
+
+	if (likely(node))
+		return node;
+	node = mem_zalloc(table->mem, sizeof(*node), CACHE_LINE);
+	return link_node(table, link, node, sizeof(*node));
+}
+
+static struct leaf *make_leaf(struct swap_table *table, void *_Atomic *link)
+{
+	struct leaf *leaf = atomic_load_explicit(link, memory_order_acquire);
+
+	if (likely(leaf))
+		return leaf;
+	leaf = mem_zalloc(table->mem, sizeof(*leaf), CACHE_LINE);
+	for (unsigned i = 0; leaf && i < NODE_SIZE; i++)
+		leaf->clusters[i].index = (uint8_t)i;
+	return link_node(table, link, leaf, sizeof(*leaf));
 }
 
 struct cluster *area_make_cluster(struct swap_table *table, struct area *area,
@@ -255,12 +294,12 @@ struct cluster *area_make_cluster(struct swap_table *table, struct area *area,
 	struct leaf *leaf;
 
 	for (unsigned depth = area->depth; depth; depth--) {
-		node = follow_or_make(table, link, sizeof(*node));
+		node = make_node(table, link);
 		if (!node)
 			return NULL;
 		link = &node->below[child_of(offset, depth)];
 	}
-	leaf = follow_or_make(table, link, sizeof(*leaf));
+	leaf = make_leaf(table, link);
 	return leaf ? &leaf->clusters[child_of(offset, 0)] : NULL;
 }
 
@@ -272,19 +311,31 @@ static uint64_t next_subtree(uint64_t offset, unsigned depth)
 	return ((offset >> shift) + 1) << shift;
 }
 
+/* The first cluster with a table from the i-th on; NODE_SIZE: there is none. */
+static unsigned next_with_table(struct leaf *leaf, unsigned i)
+{
+	while (i < NODE_SIZE) {
+		uint64_t bits = atomic_load_explicit(&leaf->with_table[i / 64],
+						     memory_order_acquire);
+
+		bits >>= i % 64;
+		if (bits)
+			return i + (unsigned)__builtin_ctzll(bits);
+		i = (i / 64 + 1) * 64;
+	}
+	return i;
+}
+
 static struct cluster *next_in_leaf(struct leaf *leaf, uint64_t *offset,
 				    uint64_t end)
 {
-	unsigned i = child_of(*offset, 0);
+	unsigned first = child_of(*offset, 0);
+	unsigned i = next_with_table(leaf, first);
 
-	while (*offset < end && i < NODE_SIZE) {
-		struct cluster *cluster = &leaf->clusters[i++];
-
-		if (atomic_load_explicit(&cluster->words, memory_order_acquire))
-			return cluster;
-		*offset = (*offset | (CLUSTER_SLOTS - 1)) + 1;
-	}
-	return NULL;
+	if (i > first)
+		*offset = ((*offset >> CLUSTER_SHIFT) + (i - first))
+			  << CLUSTER_SHIFT;
+	return i < NODE_SIZE && *offset < end ? &leaf->clusters[i] : NULL;
 }
 
 /*
@@ -320,6 +371,20 @@ struct cluster *area_next_cluster(struct area *area, uint64_t *offset,
 
 /* ---- tables -------------------------------------------------------------- */
 
+static void set_table(struct cluster *cluster, uint64_t *words)
+{
+	_Atomic uint64_t *bits =
+		&leaf_of(cluster)->with_table[cluster->index / 64];
+	uint64_t bit = UINT64_C(1) << (cluster->index % 64);
+
+	lock_assert_held(&cluster->lock);
+	if (words)
+		atomic_fetch_or(bits, bit);
+	atomic_store_explicit(&cluster->words, words, memory_order_release);
+	if (!words)
+		atomic_fetch_and(bits, ~bit);
+}
+
 int cluster_hold(struct swap_table *table, struct cluster *cluster)
 {
 	uint64_t *made = NULL;
@@ -327,8 +392,7 @@ int cluster_hold(struct swap_table *table, struct cluster *cluster)
 	lock_take(&cluster->lock);
 	while (!atomic_load_explicit(&cluster->words, memory_order_relaxed)) {
 		if (made) {
-			atomic_store_explicit(&cluster->words, made,
-					      memory_order_release);
+			set_table(cluster, made);
 			made = NULL;
 			break;
 		}
@@ -352,8 +416,8 @@ void cluster_unlock(struct swap_table *table, struct cluster *cluster)
 	if (unlikely(!cluster->nr_words && !cluster->holds)) {
 		unused = atomic_load_explicit(&cluster->words,
 					      memory_order_relaxed);
-		atomic_store_explicit(&cluster->words, NULL,
-				      memory_order_relaxed);
+		if (unused)
+			set_table(cluster, NULL);
 	}
 	lock_give(&cluster->lock);
 	mem_free(table->mem, unused, TABLE_BYTES, CACHE_LINE);

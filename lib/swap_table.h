@@ -54,6 +54,7 @@ struct cluster {
 	alignas(CACHE_LINE) struct lock lock;
 	uint16_t nr_words; /* that are not 0 */
 	uint16_t holds;    /* stores that need the table to stay */
+	uint8_t index;     /* in its leaf; never changes */
 	struct cluster_gauges gauges;
 	/* NULL when there is none; written under the lock. */
 	_Atomic(uint64_t *) words;
@@ -80,6 +81,7 @@ struct area_block {
 struct swap_table {
 	struct mem *mem;
 	struct lock lock;
+	bool closed; /* guarded by lock */
 	struct area_block *_Atomic blocks[256];
 };
 
@@ -87,7 +89,13 @@ void swap_table_init(struct swap_table *table, struct mem *mem);
 /* Frees everything; all areas must be off, and nobody at work. */
 void swap_table_exit(struct swap_table *table);
 
-/* Return: 0, -EEXIST (the area is there, or just going), -ENOMEM. */
+/* From here on no area can come. */
+void swap_table_close(struct swap_table *table);
+
+/*
+ * Return: 0, -EEXIST (the area is there, or just going), -ENOMEM, -EINVAL
+ * (closed).
+ */
 int swap_table_on(struct swap_table *table, unsigned type, uint64_t nr_slots);
 
 /**

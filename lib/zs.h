@@ -122,7 +122,7 @@ static inline size_t zs_huge_class_size(const struct zs_pool *pool)
 /* Pages of all zspages: the kernel's measure, without the reserve. */
 static inline size_t zs_get_total_pages(struct zs_pool *pool)
 {
-	return atomic_load_explicit(&pool->span.nr_used, memory_order_relaxed);
+	return span_held(&pool->span).used_granules;
 }
 
 /* Whether all invariants hold; for tests, with no call running. */

@@ -46,9 +46,9 @@ int zswap_create(struct zswap **out, const struct zswap_params *params)
 {
 	static const struct zswap_params defaults = { .size = sizeof(
 							      defaults) };
+	int err, saved_errno = errno;
 	struct mem mem;
 	struct zswap *z;
-	int err;
 
 	if (!out)
 		return -EINVAL;
@@ -67,6 +67,7 @@ int zswap_create(struct zswap **out, const struct zswap_params *params)
 	}
 	z->mem = mem;
 	err = create_parts(z, params);
+	errno = saved_errno; /* the compressor's functions may change it */
 	if (err) {
 		zswap_destroy(z); /* accepts a half-built cache */
 		return err;
@@ -82,19 +83,23 @@ static void drop_cluster(void *arg, struct cluster *cluster)
 
 void zswap_destroy(struct zswap *z)
 {
+	int saved_errno = errno;
 	unsigned type = 0;
 	struct mem mem;
 
 	if (!z || !mem_is_owner(&z->mem))
 		return;
+	swap_table_close(&z->table);
 	while (swap_table_next_type(&z->table, &type))
 		swap_table_off(&z->table, type++, drop_cluster, z);
+	/* Its compressor's functions may still call the cache, now empty. */
+	pool_destroy(z->pool);
 	swap_table_exit(&z->table);
 	slab_cache_exit(&z->entries);
-	pool_destroy(z->pool);
 	mem = z->mem;
 	mem_free(&mem, z, sizeof(*z), CACHE_LINE);
 	mem_exit(&mem);
+	errno = saved_errno;
 }
 
 size_t zswap_page_size(const struct zswap *z)
@@ -375,6 +380,7 @@ static void add_area_gauges(struct area *area, struct zswap_stats *sum)
 
 static void read_gauges(struct zswap *z, struct zswap_stats *sum)
 {
+	struct span_held held = span_held(&z->pool->zs->span);
 	unsigned type = 0;
 
 	while (swap_table_next_type(&z->table, &type)) {
@@ -385,8 +391,8 @@ static void read_gauges(struct zswap *z, struct zswap_stats *sum)
 		add_area_gauges(area, sum);
 		area_leave(&z->table, area);
 	}
-	sum->pool_total_size = span_held_bytes(&z->pool->zs->span);
-	sum->reserve_bytes = span_reserve_bytes(&z->pool->zs->span);
+	sum->pool_total_size = held.bytes;
+	sum->reserve_bytes = held.reserve_bytes;
 	sum->metadata_bytes = atomic_load_explicit(&z->mem.metadata_bytes,
 						   memory_order_relaxed);
 }

@@ -23,11 +23,16 @@
  * library never uses one for two requests at a time. A compressor without
  * state leaves those functions NULL.
  *
- * What a compressor must not do: end the process, keep a pointer it was given
- * past its return (but for env), write outside a segment's dst .. dst + dst_len
- * or in its source. Its functions run in callers' threads, several at once,
- * with no lock of the library held; they may call the cache, but must not
- * destroy it or swapoff the area whose pages are being compressed.
+ * What a compressor must not do: end the process, leave a function otherwise
+ * than by returning, return in a child that it forked, keep a pointer it was
+ * given past its return (but for env), write outside a segment's room or in its
+ * source. Its segments' fields it may change at will.
+ *
+ * Its functions run in callers' threads, several at once, with no lock of the
+ * library held that others wait for. They may call the cache, but must not
+ * destroy it, and compress() and decompress() must not swapoff an area. A store
+ * (or a load, where there are decompression contexts) from inside compress() or
+ * decompress() returns -EDEADLK when no context is free, rather than wait.
  *
  * Origin: the acomp interface of the Linux crypto layer, and the list series
  * "Batched zswap_store() with compression batching", whose units and segments
@@ -134,7 +139,8 @@ struct zswap_comp_env {
  *              spec, "" when there is none; an option it does not know is
  *              -EINVAL. 0 or a negative errno. NULL: instances are NULL, and
  *              options -EINVAL
- * @destroy:    ends an instance, whose contexts are gone. NULL: nothing to do
+ * @destroy:    ends an instance, whose contexts are gone. NULL: nothing to do.
+ *              (Without create, and likewise below, it is given NULL)
  * @bound:      the longest result compress() may give for a unit of @unit_size
  *              bytes. NULL: no more than the unit_size. More than 2 x unit_size
  *              + 65536 is refused by zswap_create()

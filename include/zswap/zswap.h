@@ -27,7 +27,8 @@
  * per slot: each acts on a slot at one moment between its start and its
  * return. A folio is stored, and loaded, as one: nobody sees half of it. No
  * lock is held while a compressor runs. Store and load callers may come and
- * go: nothing is kept for a thread.
+ * go: nothing is kept for a thread. No call is a point of cancellation. A
+ * signal handler may call the library only if it did not interrupt a call.
  *
  * Memory. Load, peek, invalidate, query and the statistics allocate nothing.
  * Page buffers need no alignment.
@@ -128,7 +129,10 @@ static inline uint64_t zswap_slot_offset(zswap_slot_t slot)
  * a @purge without a @map is refused.
  *
  * Mappings are of 1024 pages, which hold their own description too, and one of
- * a system page, for telling a forked child, made by zswap_create().
+ * a system page, for telling a forked child, made by zswap_create(); where the
+ * kernel can't wipe that page in a child (it is shared memory, say), it is
+ * given back, and one is mapped without the hook. What @alloc gives must stay
+ * in the memory of a forked child.
  *
  * Hooks are called by whatever thread is in a call of the cache, several at
  * once, and must not call the cache. @alloc and @map are called by
@@ -192,8 +196,9 @@ ZSWAP_API int zswap_create(struct zswap **out,
  * zswap_destroy() - drop all pages and the cache
  * @z: the cache, or NULL
  *
- * No other call may be running on @z, and none may follow. All memory goes
- * back through the hooks before it returns.
+ * No other call may be running on @z, and none may follow; only a compressor's
+ * functions that it calls may call the cache, which then has no areas and gets
+ * none. All memory goes back through the hooks before it returns.
  */
 ZSWAP_API void zswap_destroy(struct zswap *z);
 
@@ -209,7 +214,10 @@ ZSWAP_API size_t zswap_page_size(const struct zswap *z);
  * An area costs about a kilobyte for each eight processors, then 4 KiB for
  * each 512 consecutive slots that hold pages, and 16 KiB for each 2^17
  * consecutive slots that were ever stored to, with an index above them for
- * larger areas: an area of 2^48 slots with a few pages costs under 64 KiB.
+ * larger areas: an area of 2^48 slots with pages in one place, or in two far
+ * apart, costs under 64 KiB. Only the tables of 4 KiB go when their pages do;
+ * the rest stays until zswap_swapoff(). So slots are best used from 0 on, or in
+ * ranges, and not as hashes.
  *
  * Context: any thread.
  * Return:  0, or, with the area unchanged:
@@ -227,8 +235,8 @@ ZSWAP_API int zswap_swapon(struct zswap *z, unsigned type, uint64_t nr_slots);
  * that are already at work on the area. The same type can be added again; the
  * area's own description, some hundred bytes, is kept for that.
  *
- * Context: any thread, but not a compressor's callback that runs inside a call
- *          on the same area: that would wait for itself.
+ * Context: any thread, but not a compressor's compress() or decompress(): that
+ *          would wait for the call it is in.
  * Return:  0, or with nothing changed:
  *          -EINVAL  @z is NULL
  *          -ENXIO   no such area
@@ -381,7 +389,8 @@ ZSWAP_API int zswap_load_folio(struct zswap *z, const struct zswap_folio *folio,
  * @nr_slots: how many, any number; slots outside the area are passed over
  *
  * Idempotent, never waits for a load of the same page, allocates nothing. Acts
- * on each slot by itself. A long range of absent slots costs next to nothing.
+ * on each slot by itself. Long ranges cost what is in them: absent slots are
+ * passed over by the 2^17 where none was ever stored to.
  *
  * Origin: zswap_invalidate(), Linux mm/zswap.c.
  */
@@ -438,7 +447,8 @@ ZSWAP_API bool zswap_next_present(struct zswap *z, zswap_slot_t *slot);
  *
  * A new cache is enabled. Disabling drops nothing: loads, peeks and
  * invalidations go on. A store into a disabled cache returns -EPERM and, like
- * any failed store, leaves its slots absent.
+ * any failed store, leaves its slots absent. Stores that are running when it is
+ * disabled may still succeed.
  *
  * Return: 0, or -EINVAL when @z is NULL, or -EOWNERDEAD.
  * Origin: the parameter `enabled` of Linux zswap.
@@ -454,7 +464,8 @@ ZSWAP_API int zswap_set_enabled(struct zswap *z, bool on);
  * The four page gauges and compressed_bytes belong together: they are read
  * cluster by cluster (512 slots), each cluster at one moment, so that in every
  * snapshot same_filled + stored_incompressible <= stored, and they never exceed
- * what the slots can hold. The bytes held are read at one moment of their own.
+ * what the slots can hold. pool_total_size and reserve_bytes belong together
+ * too, read at a moment of their own.
  * Counters are each exact at rest, when no call is running.
  */
 #define ZSWAP_STATS(X)                                                         \
@@ -498,7 +509,8 @@ struct zswap_stats {
 /**
  * zswap_get_stats() - read the statistics
  *
- * Allocates nothing. Takes about 0.1 us for each 512 slots in use.
+ * Allocates nothing. Looks at each 512 slots that hold pages, so it takes about
+ * a millisecond for ten million pages side by side.
  * Return: 0, or -EINVAL when an argument is NULL or @stats->size below 16, or
  *         -EOWNERDEAD.
  */

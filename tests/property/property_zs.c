@@ -133,8 +133,8 @@ static void check_pool(struct model *m)
 	CHECK(slab_nr_objects(&pool->zspages) == zspages);
 	CHECK(zs_get_total_pages(pool) == pages);
 	CHECK(pages >= fewest && (m->nr || !pages));
-	CHECK(span_held_bytes(&pool->span) ==
-	      pages * m->page + span_reserve_bytes(&pool->span));
+	CHECK(span_held(&pool->span).bytes ==
+	      pages * m->page + span_held(&pool->span).reserve_bytes);
 }
 
 /* Every byte of metadata is in the hooks: blocks, chunks' headers, one page. */
@@ -147,7 +147,7 @@ static void check_memory(struct model *m)
 	CHECK(!m->hooks.misuse);
 	CHECK(atomic_load(&m->mem.metadata_bytes) ==
 	      m->hooks.alloc_bytes + m->mem.os_page + headers);
-	CHECK(span_held_bytes(span) + headers + m->mem.os_page <=
+	CHECK(span_held(span).bytes + headers + m->mem.os_page <=
 	      m->hooks.map_bytes);
 }
 
@@ -186,7 +186,7 @@ static void end(struct model *m)
 		if (m->objects[i].bytes)
 			give(m, &m->objects[i]);
 	check_pool(m);
-	CHECK(span_held_bytes(&m->pool->span) == 0);
+	CHECK(span_held(&m->pool->span).bytes == 0);
 	zs_destroy_pool(m->pool);
 	mem_exit(&m->mem);
 	CHECK(faulty_end(&m->hooks));

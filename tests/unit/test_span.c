@@ -108,8 +108,8 @@ static void assert_good(struct runs *runs)
 	size_t used = runs->granules * runs->span->granule_bytes;
 
 	assert_true(span_check(runs->span));
-	assert_int_equal(span_held_bytes(runs->span),
-			 used + span_reserve_bytes(runs->span));
+	assert_int_equal(span_held(runs->span).bytes,
+			 used + span_held(runs->span).reserve_bytes);
 }
 
 /* Chunks that are mapped; the owner page is a mapping as well. */
@@ -141,7 +141,7 @@ static void runs_never_overlap_with_granules_of(struct unit *u, size_t bytes)
 		give_run(runs, rng_below(&rng, runs->nr));
 		assert_good(runs);
 	}
-	assert_int_equal(span_held_bytes(runs->span), 0);
+	assert_int_equal(span_held(runs->span).bytes, 0);
 	runs_end(runs);
 }
 
@@ -229,12 +229,12 @@ static void the_reserve_stays_within_its_share(void **state)
 	while (runs->nr) {
 		give_run(runs, runs->nr / 2);
 		assert_good(runs);
-		assert_true(span_reserve_bytes(runs->span) <=
+		assert_true(span_held(runs->span).reserve_bytes <=
 			    runs->granules * 4096 / SPAN_RESERVE_SHARE);
-		was_there |= span_reserve_bytes(runs->span) != 0;
+		was_there |= span_held(runs->span).reserve_bytes != 0;
 	}
 	assert_true(was_there);
-	assert_int_equal(span_held_bytes(runs->span), 0);
+	assert_int_equal(span_held(runs->span).bytes, 0);
 	runs_end(runs);
 }
 
@@ -250,13 +250,13 @@ static void a_waiting_run_serves_the_next_request_of_its_length(void **state)
 	was = runs->all[50].at;
 	calls = faulty_calls(&u->hooks);
 	give_run(runs, 50);
-	assert_int_equal(span_reserve_bytes(runs->span), 2 * 4096);
+	assert_int_equal(span_held(runs->span).reserve_bytes, 2 * 4096);
 	assert_true(take_run(runs, 1, 201));
 	assert_true(take_run(runs, 3, 202));
 	assert_ptr_not_equal(runs->all[runs->nr - 2].at, was);
 	assert_true(take_run(runs, 2, 203));
 	assert_ptr_equal(runs->all[runs->nr - 1].at, was);
-	assert_int_equal(span_reserve_bytes(runs->span), 0);
+	assert_int_equal(span_held(runs->span).reserve_bytes, 0);
 	assert_int_equal(faulty_calls(&u->hooks), calls);
 	assert_good(runs);
 	runs_end(runs);
@@ -273,7 +273,7 @@ static void the_run_freed_last_is_handed_out_first(void **state)
 	give_run(runs, 10);
 	b = runs->all[20].at;
 	give_run(runs, 20);
-	assert_int_equal(span_reserve_bytes(runs->span), 4 * 4096);
+	assert_int_equal(span_held(runs->span).reserve_bytes, 4 * 4096);
 	assert_ptr_equal(span_alloc(runs->span, 2, runs), b);
 	assert_ptr_equal(span_alloc(runs->span, 2, runs), a);
 	runs_end(runs);
@@ -288,11 +288,11 @@ static void D60_an_empty_pool_holds_nothing(void **state)
 
 	for (unsigned nr = 1; nr <= SPAN_MAX_RUN; nr++) {
 		assert_true(take_run(runs, nr, nr));
-		assert_int_equal(span_held_bytes(runs->span), nr * 4096);
+		assert_int_equal(span_held(runs->span).bytes, nr * 4096);
 		give_run(runs, 0);
 		assert_good(runs);
-		assert_int_equal(span_held_bytes(runs->span), 0);
-		assert_int_equal(span_reserve_bytes(runs->span), 0);
+		assert_int_equal(span_held(runs->span).bytes, 0);
+		assert_int_equal(span_held(runs->span).reserve_bytes, 0);
 	}
 	runs_end(runs);
 }
@@ -338,13 +338,13 @@ static void D60_the_reserve_is_bounded_when_a_chunk_goes_first(void **state)
 	for (unsigned i = 1; i < room; i++)
 		span_free(runs->span, a + i * 4096, 1);
 	span_free(runs->span, b[0], 16); /* drives these out */
-	assert_int_equal(span_reserve_bytes(runs->span), 0);
+	assert_int_equal(span_held(runs->span).reserve_bytes, 0);
 	span_free(runs->span, a, 1);
 	span_free(runs->span, b[1], 16);
-	assert_int_equal(span_reserve_bytes(runs->span), 17 * 4096);
+	assert_int_equal(span_held(runs->span).reserve_bytes, 17 * 4096);
 	span_free(runs->span, b[2], 16);
 	assert_true(span_check(runs->span));
-	assert_true(span_reserve_bytes(runs->span) <= 57 * 16 * 4096 / 32);
+	assert_true(span_held(runs->span).reserve_bytes <= 57 * 16 * 4096 / 32);
 	runs_end(runs);
 }
 
@@ -372,24 +372,24 @@ static void without_purge_memory_goes_back_by_whole_chunks(void **state)
 	runs = runs_new(u, 4096);
 	for (uintptr_t tag = 1; tag <= 100; tag++)
 		assert_true(take_run(runs, 16, tag));
-	held = span_held_bytes(runs->span);
+	held = span_held(runs->span).bytes;
 	assert_int_equal(nr_chunks(u), 2);
 	/* The first chunk holds the first 63 runs. */
 	for (unsigned i = 0; i < 62; i++) {
 		span_free(runs->span, runs->all[i].at, 16);
 		assert_true(span_check(runs->span));
-		assert_int_equal(span_held_bytes(runs->span), held);
-		assert_int_equal(span_reserve_bytes(runs->span),
+		assert_int_equal(span_held(runs->span).bytes, held);
+		assert_int_equal(span_held(runs->span).reserve_bytes,
 				 (i + 1) * 16 * 4096);
 	}
 	span_free(runs->span, runs->all[62].at, 16);
 	assert_int_equal(nr_chunks(u), 1);
-	assert_int_equal(span_held_bytes(runs->span), 37 * 16 * 4096);
-	assert_int_equal(span_reserve_bytes(runs->span), 0);
+	assert_int_equal(span_held(runs->span).bytes, 37 * 16 * 4096);
+	assert_int_equal(span_held(runs->span).reserve_bytes, 0);
 	for (unsigned i = 63; i < 100; i++)
 		span_free(runs->span, runs->all[i].at, 16);
 	assert_int_equal(nr_chunks(u), 0); /* no spare: it would be held */
-	assert_int_equal(span_held_bytes(runs->span), 0);
+	assert_int_equal(span_held(runs->span).bytes, 0);
 	assert_int_equal(u->hooks.purges, 0);
 	runs_end(runs);
 }
@@ -404,9 +404,9 @@ static void memory_that_stayed_is_used_again_first(void **state)
 	assert_true(take_run(runs, 4, 1));
 	assert_true(take_run(runs, 4, 2));
 	give_run(runs, 0);
-	assert_int_equal(span_reserve_bytes(runs->span), 4 * 4096);
+	assert_int_equal(span_held(runs->span).reserve_bytes, 4 * 4096);
 	assert_true(take_run(runs, 3, 3));
-	assert_int_equal(span_reserve_bytes(runs->span), 4096);
+	assert_int_equal(span_held(runs->span).reserve_bytes, 4096);
 	assert_good(runs);
 	runs_end(runs);
 }
@@ -419,17 +419,17 @@ static void a_purge_that_fails_leaves_the_memory_held(void **state)
 
 	for (uintptr_t tag = 1; tag <= 100; tag++)
 		assert_true(take_run(runs, 8, tag));
-	held = span_held_bytes(runs->span);
+	held = span_held(runs->span).bytes;
 	u->hooks.purge_fails = true;
 	while (runs->nr > 1) {
 		give_run(runs, 0);
 		assert_good(runs);
-		assert_int_equal(span_held_bytes(runs->span), held);
+		assert_int_equal(span_held(runs->span).bytes, held);
 	}
 	assert_true(u->hooks.purges > 0);
 	give_run(runs, 0);
 	assert_good(runs);
-	assert_int_equal(span_held_bytes(runs->span), 0);
+	assert_int_equal(span_held(runs->span).bytes, 0);
 	assert_int_equal(nr_chunks(u), 0);
 	/* What failed once may work later. */
 	for (uintptr_t tag = 1; tag <= 100; tag++)
@@ -438,7 +438,7 @@ static void a_purge_that_fails_leaves_the_memory_held(void **state)
 	while (runs->nr > 10)
 		give_run(runs, 0);
 	assert_good(runs);
-	assert_true(span_held_bytes(runs->span) <= 83 * 4096);
+	assert_true(span_held(runs->span).bytes <= 83 * 4096);
 	runs_end(runs);
 }
 
@@ -478,12 +478,12 @@ static void only_whole_system_pages_go_back(void **state)
 
 	for (uintptr_t tag = 1; tag <= 100; tag++)
 		assert_true(take_run(runs, 8, tag));
-	held = span_held_bytes(runs->span);
+	held = span_held(runs->span).bytes;
 	/* Each second run: a part of every system page stays used. */
 	for (unsigned i = 100; i; i -= 2) {
 		give_run(runs, i - 2);
 		assert_good(runs);
-		assert_int_equal(span_held_bytes(runs->span), held);
+		assert_int_equal(span_held(runs->span).bytes, held);
 	}
 	assert_int_equal(big_pages.calls, 0);
 	while (runs->nr > 1) {
@@ -502,7 +502,7 @@ static void D60_joined_runs_give_back_a_system_page(void **state)
 
 	for (uintptr_t tag = 1; tag <= 960; tag++)
 		assert_true(take_run(runs, 1, tag));
-	held = span_held_bytes(runs->span);
+	held = span_held(runs->span).bytes;
 	/* Neighbours leave one after the other; trims join them. */
 	while (runs->nr > 480) {
 		give_run(runs, runs->nr - 1);
@@ -510,7 +510,7 @@ static void D60_joined_runs_give_back_a_system_page(void **state)
 	}
 	assert_true(big_pages.calls > 0);
 	assert_int_equal(big_pages.wrong, 0);
-	assert_true(span_held_bytes(runs->span) < held * 3 / 4);
+	assert_true(span_held(runs->span).bytes < held * 3 / 4);
 	runs_end(runs);
 }
 
@@ -526,7 +526,7 @@ static void an_unused_chunk_is_purged_by_whole_system_pages(void **state)
 	assert_true(take_run(runs, 16, 1));
 	give_run(runs, 0);
 	assert_good(runs);
-	assert_int_equal(span_held_bytes(runs->span), 0);
+	assert_int_equal(span_held(runs->span).bytes, 0);
 	assert_int_equal(big_pages.wrong, 0);
 	runs_end(runs);
 }
@@ -555,7 +555,7 @@ static void take_and_give_runs(unsigned index, void *arg)
 				       (uintptr_t)index << 32 | (i + 1)));
 		else
 			give_run(runs, rng_below(&rng, runs->nr));
-		CHECK(span_held_bytes(&crowd->span) < (size_t)1 << 32);
+		CHECK(span_held(&crowd->span).bytes < (size_t)1 << 32);
 	}
 	while (runs->nr)
 		give_run(runs, 0);
@@ -573,7 +573,7 @@ static void threads_may_take_and_give_at_once(void **state)
 	span_init(&crowd.span, &mem, 4096);
 	run_threads(NR_THREADS, take_and_give_runs, &crowd);
 	assert_true(span_check(&crowd.span));
-	assert_int_equal(span_held_bytes(&crowd.span), 0);
+	assert_int_equal(span_held(&crowd.span).bytes, 0);
 	span_exit(&crowd.span);
 	mem_exit(&mem);
 	assert_int_equal(atomic_load(&mem.metadata_bytes), 0);

@@ -122,7 +122,7 @@ static void requests_of_nothing_or_over_a_page_are_refused(void **state)
 				 -ENOSPC);
 		assert_int_equal(zs_malloc(pool, SIZE_MAX, &cell), -ENOSPC);
 		assert_int_equal(cell, 77);
-		assert_int_equal(span_held_bytes(&pool->span), 0);
+		assert_int_equal(span_held(&pool->span).bytes, 0);
 		assert_int_equal(zs_malloc(pool, 1, &cell), 0);
 		zs_free(pool, &cell, 1);
 		assert_int_equal(zs_malloc(pool, page_sizes[i], &cell), 0);
@@ -358,7 +358,7 @@ static void the_last_free_gives_back_the_chain(void **state)
 		assert_int_equal(zs_get_total_pages(pool), size.pages);
 		give_many(pool, bytes, cells, size.objects);
 		assert_int_equal(zs_get_total_pages(pool), 0);
-		assert_int_equal(span_held_bytes(&pool->span), 0);
+		assert_int_equal(span_held(&pool->span).bytes, 0);
 	}
 	zs_destroy_pool(pool);
 }
@@ -471,7 +471,7 @@ static void class_borders_with(struct unit *u, uint32_t page, uint32_t chain)
 	for (unsigned i = 0; i < n; i++)
 		zs_free(pool, &cells[i], sizes[i]);
 	assert_true(zs_pool_check(pool));
-	assert_int_equal(span_held_bytes(&pool->span), 0);
+	assert_int_equal(span_held(&pool->span).bytes, 0);
 	zs_destroy_pool(pool);
 }
 
@@ -622,7 +622,7 @@ static void D54_threads_may_allocate_and_free_at_once(void **state)
 	for (int i = 0; i < NR_PLACES; i++)
 		end_object(m->pool, m->places[i]);
 	assert_true(zs_pool_check(m->pool));
-	assert_int_equal(span_held_bytes(&m->pool->span), 0);
+	assert_int_equal(span_held(&m->pool->span).bytes, 0);
 	zs_destroy_pool(m->pool);
 	mem_exit(&mem);
 	free(m);
