@@ -7,9 +7,11 @@
 #include "json.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /*
@@ -18,12 +20,17 @@
  */
 void json_check(const char *path)
 {
-	bool is_new = access(path, F_OK) != 0;
-	FILE *file = fopen(path, "ae");
+	struct stat st;
+	bool is_new =
+		lstat(path, &st) != 0; /* a link is there, if only a link */
+	/* A pipe without a reader is an error rather than a wait. */
+	int fd = open(path,
+		      O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK,
+		      0666);
 
-	if (!file)
+	if (fd < 0)
 		bad_input("%s: %s", path, strerror(errno));
-	fclose(file);
+	close(fd);
 	if (is_new)
 		unlink(path);
 }

@@ -170,7 +170,8 @@ static size_t read_zst(const char *path, void *dst, size_t room_bytes)
 	(void)dst;
 	(void)room_bytes;
 	bad_input("%s: this zswap-bench was built without libzstd and cannot "
-		  "read .zst files", path);
+		  "read .zst files",
+		  path);
 }
 
 #endif
@@ -216,8 +217,8 @@ static bool add_file(struct corpora *all, const char *path,
 	size_t bytes;
 
 	corpus_room(&c, room_for(st, zst, max_pages));
-	bytes = zst ? read_zst(path, c.pages, c.room_bytes)
-		    : read_plain(path, c.pages, c.room_bytes);
+	bytes = zst ? read_zst(path, c.pages, c.room_bytes) :
+		      read_plain(path, c.pages, c.room_bytes);
 	c.nr_pages = bytes / PAGE_BYTES;
 	corpus_trim(&c);
 	if (!c.nr_pages)
@@ -268,6 +269,8 @@ void corpora_add_path(struct corpora *all, const char *path, size_t max_pages)
 
 	if (stat(path, &st))
 		bad_input("%s: %s", path, strerror(errno));
+	if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode))
+		bad_input("%s: neither a file nor a folder", path);
 	if (S_ISDIR(st.st_mode))
 		add_folder(all, path, max_pages);
 	else if (!add_file(all, path, &st, max_pages))

@@ -8,7 +8,7 @@
 set -eu
 
 name=bench/run.sh
-source=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd -P)
+source=$(CDPATH='' cd -- "$(dirname -- "$(readlink -f -- "$0")")/.." && pwd -P)
 wanted="liblz4=liblz4-dev libzstd=libzstd-dev"
 commands=
 options="--buildtype=release -Dtests=disabled -Dexamples=false -Dbench=true"

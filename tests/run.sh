@@ -8,7 +8,7 @@
 set -eu
 
 name=tests/run.sh
-source=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd -P)
+source=$(CDPATH='' cd -- "$(dirname -- "$(readlink -f -- "$0")")/.." && pwd -P)
 wanted="liblz4=liblz4-dev cmocka=libcmocka-dev"
 commands="c++=g++"
 options="-Dtests=enabled -Dbench=false"

@@ -8,7 +8,7 @@
 # as C++, and as the user of a meson subproject.
 set -eu
 
-here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
+here=$(CDPATH='' cd -- "$(dirname -- "$(readlink -f -- "$0")")" && pwd -P)
 source=$(dirname "$(dirname "$here")")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
