@@ -27,7 +27,7 @@ int entry_alloc_bulk(struct zswap *z, unsigned n, struct entry **out)
 
 	for (unsigned i = 0; !err && i < n; i++) {
 		atomic_init(&out[i]->info, 0);
-		atomic_init(&out[i]->refs, 1);
+		atomic_init(&out[i]->refs, ENTRY_SLOT + 1);
 	}
 	return err;
 }
@@ -90,10 +90,10 @@ bool entry_pin(struct entry *e)
 {
 	uint32_t refs = atomic_load_explicit(&e->refs, memory_order_relaxed);
 
-	zswap_assert(refs & ENTRY_REFS_MASK);
-	if (unlikely((refs & ENTRY_REFS_MASK) > ENTRY_MAX_PINS))
+	zswap_assert(refs & ENTRY_SLOT);
+	if (unlikely((refs & ENTRY_PINS_MASK) >= ENTRY_MAX_PINS))
 		return false;
-	atomic_fetch_add_explicit(&e->refs, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&e->refs, 1, memory_order_acquire);
 	return true;
 }
 
@@ -102,6 +102,8 @@ struct entry *entry_publish(struct cluster *cluster, unsigned slot,
 {
 	struct entry *old = entry_at(cluster, slot);
 
+	/* The builder's pin goes; who sees that sees what it has built. */
+	atomic_store_explicit(&e->refs, ENTRY_SLOT, memory_order_release);
 	cluster_set_word(cluster, slot, (uintptr_t)e);
 	account(cluster, e, 1);
 	if (old)
@@ -122,16 +124,15 @@ struct entry *entry_unlink(struct cluster *cluster, unsigned slot)
 
 /* ---- without a lock ------------------------------------------------------ */
 
-/* Drops n references, and frees the entry with the last. */
+/* Drops references, and frees the entry if they were the last. */
 static void drop_refs(struct zswap *z, struct entry *e, uint32_t n)
 {
 	uint32_t refs;
 
 	/*
-	 * If all references are the caller's, no other thread can reach the
-	 * entry: it is unlinked (one of them was the slot's) or was never
-	 * linked. Then there is nothing to agree about, and the acquire below
-	 * sees what the last reader did before it let go.
+	 * If all references are the caller's, the entry is unlinked and no
+	 * other thread can reach it. Then there is nothing to agree about, and
+	 * the acquire below sees what the last reader did before it let go.
 	 */
 	refs = atomic_load_explicit(&e->refs, memory_order_acquire);
 	if (likely((refs & ENTRY_REFS_MASK) == n)) {
@@ -144,14 +145,19 @@ static void drop_refs(struct zswap *z, struct entry *e, uint32_t n)
 		free_entry(z, e);
 }
 
-void entry_put(struct zswap *z, struct entry *e)
+void entry_unpin(struct zswap *z, struct entry *e)
 {
 	drop_refs(z, e, 1);
 }
 
+void entry_put_unlinked(struct zswap *z, struct entry *e)
+{
+	drop_refs(z, e, ENTRY_SLOT);
+}
+
 void entry_put_taken(struct zswap *z, struct entry *e)
 {
-	drop_refs(z, e, 2);
+	drop_refs(z, e, ENTRY_SLOT + 1);
 }
 
 /*
@@ -221,7 +227,7 @@ void entry_drop_slots(struct zswap *z, struct cluster *cluster, unsigned first,
 		}
 		cluster_unlock(&z->table, cluster);
 		while (n)
-			entry_put(z, dropped[--n]);
+			entry_put_unlinked(z, dropped[--n]);
 	}
 }
 

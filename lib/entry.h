@@ -12,10 +12,10 @@
  *
  * THE SLOT. Its word, guarded by its cluster's lock, is a value and two marks:
  *
- *	bits 63..4           bit 3    bit 2    bits 1..0
+ *	value                bit 3    bit 2    bits 1..0
  *	NULL         0       ONSINK   FLIGHT   00   nothing stored here
  *	ENTRY        pointer ONSINK   FLIGHT   00   the entry (16-byte aligned)
- *	SHADOW  [wb] number  ONSINK   -        01   written back; the sink has it
+ *	SHADOW  [wb] number  ONSINK   FLIGHT   01   written back; the sink has it
  *	BAD     [wb] all 1   -        -        10   no such slot
  *
  * FLIGHT [wb]: some version of this slot has been handed to the sink and the
@@ -25,7 +25,9 @@
  * A word counts as used while it is not 0, marks included.
  *
  * The *number* of a shadow comes from a counter of 60 bits that is never set
- * back: two shadows with one number are one shadow.
+ * back: two shadows with one number are one shadow. A shadow says that the
+ * sink's bytes are wanted. Where the sink can't read, it counts as absent in
+ * every call of the cache, and keeps the bytes from being cleaned away (7).
  *
  *
  * THE ENTRY. Fields that never change after publishing: the length, the pool's
@@ -33,20 +35,26 @@
  * that do: REFERENCED and FAILED [wb], atomic bits with no meaning for
  * correctness, and:
  *
- *	refs      one for the slot whose word points to the entry, and one for
- *	          each *pin*: a load or peek that reads it, a flight [wb]
- *	MOVING    bit 15 of refs: compaction is changing the cell this instant
+ *	refs      bits 0..13: *pins*, one for each load or peek that reads it, for
+ *	          a flight [wb], and for its builder. Bit 14, SLOT: the reference
+ *	          of the slot whose word points to the entry. Bit 15, MOVING:
+ *	          compaction is changing the cell this instant
  *	cell      where the object is; changed by compaction only
  *
  *	                 publish              unlink             last unpin
  *	BUILDING  ------------------>  LIVE  -------->  UNLINKED  --------> freed
- *	  |  refs 1, private           refs 1 + pins     refs = pins
+ *	  |  SLOT + 1 pin, private     SLOT + pins       pins
  *	  |                              |
  *	  +--> freed (store failed)      +--> freed, where there are no pins
  *
+ * While it is built an entry has the builder's pin besides the reference that
+ * is to be the slot's, so that nothing moves its object while it is filled.
+ * SLOT and pins are told apart so that one reader of an unlinked entry is not
+ * taken for a slot.
+ *
  * State     guarded by              who may do what
  * BUILDING  the storing thread      anything; nobody else knows the entry
- * LIVE      the cluster's lock:     pin (refs + 1), unlink, be put on the LRU
+ * LIVE      the cluster's lock:     pin, unlink, be put on the LRU
  *           whoever has it and      [wb]. Reading needs a pin, no lock
  *           finds the entry
  * UNLINKED  refs                    holders of pins read, and unpin. Nobody
@@ -59,8 +67,8 @@
  * each with the gauges of the cluster and, last of all, the LRU [wb]:
  *
  * 1. publish: a value -> ENTRY. An older entry is unlinked in the same step, an
- *    older shadow forgotten. Cannot fail: the table is there (held), the entry
- *    complete.
+ *    older shadow forgotten. The builder's pin goes. Cannot fail: the table is
+ *    there (held), the entry complete.
  * 2. unlink by invalidation: ENTRY or SHADOW -> NULL. [wb] Under pressure
  *    likewise an entry that its owner has marked as the copy of a resident
  *    page.
@@ -72,20 +80,22 @@
  *    FAILED one never.
  * 5. [wb] land, when the sink answers: clear FLIGHT, unpin. If it succeeded set
  *    ONSINK, and if the word still is the very entry that was launched, unlink
- *    it: the word becomes a SHADOW with a new number where the sink can read,
- *    NULL where it can't. If it failed, or the word is something else, the
- *    value stays as it is. If decompression failed before the sink was asked,
- *    set FAILED and take the entry off the LRU.
+ *    it: the word becomes a SHADOW with a new number. If it failed, or the word
+ *    is something else, the value stays as it is. If decompression failed
+ *    before the sink was asked, and the word still is this entry, set FAILED
+ *    and take it off the LRU.
  * 6. [wb] read through: note the SHADOW's number, drop the lock, let the sink
  *    read, take the lock: the page is delivered if the word is the same SHADOW;
  *    a load that takes makes it NULL. Otherwise it starts over.
  * 7. [wb] clean: NULL, ONSINK, no FLIGHT: tell the sink to forget (in runs,
  *    from reclaim), with FLIGHT set meanwhile so that nobody launches; then
- *    clear both.
+ *    clear both. A slot gets there by 2 or 6 only: its bytes are unwanted.
  *
  * Between unlinking and freeing an entry is in no gauge and on no list; its
  * object still counts as held. swapoff unlinks all when no user is left in the
- * area (see swap_table.h); flights count as users [wb].
+ * area (see swap_table.h), and tells the sink to forget what is ONSINK. Flights
+ * count as users [wb], on the shard that the launch took, which the flight
+ * remembers: it may land in another thread.
  *
  *
  * WHY NO TRANSITION LOSES A PAGE. A value disappears from a slot only by 1, 2,
@@ -95,7 +105,7 @@
  * equal pointer is the same version, no generation needed. 7 finds no value. An
  * object is freed by the last holder only, so nobody reads freed memory: a pin
  * is taken under the lock under which the entry was found in the word, where
- * refs is at least 1, and refs never rises from 0. Who unlinks drops the slot's
+ * SLOT is set, and refs never rises from 0. Who unlinks drops the slot's
  * own reference, once, because only one thread can find the entry in the word.
  *
  * WHY NONE BRINGS A PAGE BACK. A word gets a value by 1 (the newest version, at
@@ -113,19 +123,23 @@
  * pinned under all its clusters' locks at once, and taken likewise.
  *
  * COMPACTION (later) may move an entry's object while the class's lock keeps it
- * from being freed: copy the object; refs from exactly 1 to 1 | MOVING by
- * compare-and-swap (if it is pinned, leave it and count a skip); store the new
- * place in the cell; clear MOVING. A reader pins first; if it sees MOVING it
- * waits those two instructions out; then it reads the cell. So a reader that is
- * inside keeps the object where it is, and one that comes later finds it at its
- * new place. Bytes of an object never change, so the copy needs no exclusion.
+ * from being freed: refs exactly SLOT, read with acquire, or leave it (it is
+ * pinned: a reader's, or still being built) and count a skip; copy the object;
+ * refs from exactly SLOT to SLOT | MOVING by compare-and-swap (acquire; if it
+ * fails, leave it); store the new place in the cell; clear MOVING (release). A
+ * reader pins first (acquire); if it sees MOVING it waits those two
+ * instructions out; then it reads the cell. So a reader that is inside keeps
+ * the object where it is, and one that comes later finds it at its new place.
+ * Bytes of an object that was published never change, so the copy needs no
+ * exclusion.
  *
  * LOCK ORDER: clusters (ascending) before the LRU's lock [wb]; a size class's
  * lock, a slab's and the span's are taken with no cluster's lock held: freeing
  * happens after unlocking. The LRU knows an entry by address and slot; a walk
- * copies both, drops its lock, locks the cluster, and goes on only if the word
- * is that address (22.8 of the specification: an address used again for the
- * same slot is a live entry all the same).
+ * copies both, drops its lock, enters the slot's area as it is now (the slot
+ * must be in it), locks the cluster, and goes on only if the word is that
+ * address (22.8 of the specification: an address used again for the same slot
+ * is a live entry all the same).
  *
  * Origin: the states of Linux mm/zswap.c; there the folio lock and the swap
  * cache exclude load, store and writeback of one slot, and an entry is freed
@@ -158,13 +172,15 @@ static_assert(sizeof(struct entry) <= 48, "entries must stay small");
 #define ENTRY_POOL_MASK 0xffu
 #define ENTRY_RAW (1u << 26)
 #define ENTRY_FILLED (1u << 27)
-#define ENTRY_REFERENCED (1u << 28)
+#define ENTRY_REFERENCED (1u << 28) /* for the LRU [wb] */
 
 static_assert(ENTRY_LENGTH_MASK >= 65536, "the largest page's length must fit");
 
-#define ENTRY_REFS_MASK 0x7fffu
-/* More pins than this wait: threads that peek at one page at one moment. */
-#define ENTRY_MAX_PINS 0x7000u
+#define ENTRY_PINS_MASK 0x3fffu
+#define ENTRY_SLOT 0x4000u
+#define ENTRY_REFS_MASK (ENTRY_SLOT | ENTRY_PINS_MASK)
+/* With this many more pins wait: threads that peek at one page at a moment. */
+#define ENTRY_MAX_PINS 0x3000u
 
 static inline uint32_t entry_info(struct entry *e)
 {
@@ -221,9 +237,11 @@ struct entry *entry_unlink(struct cluster *cluster, unsigned slot);
 
 /* ---- without a lock ------------------------------------------------------ */
 
-/* Drops a reference: a pin, or that of a slot from which e was unlinked. */
-void entry_put(struct zswap *z, struct entry *e);
-/* Drops both references of an entry just taken: the slot's and a pin. */
+/* Each drops references, and frees the entry with the last: a pin; */
+void entry_unpin(struct zswap *z, struct entry *e);
+/* the slot's, of an entry just unlinked; */
+void entry_put_unlinked(struct zswap *z, struct entry *e);
+/* both, of an entry that its pinner has just unlinked. */
 void entry_put_taken(struct zswap *z, struct entry *e);
 
 /* Delivers a pinned entry's page: 0, -EIO or -EDEADLK. */

@@ -41,7 +41,7 @@ static enum found find_page(struct zswap *z, struct cluster *cluster,
 				entry_unlink(cluster, slot);
 			cluster_unlock(&z->table, cluster);
 			if (!keep)
-				entry_put(z, e);
+				entry_put_unlinked(z, e);
 			return FOUND_WORD;
 		}
 		if (likely(entry_pin(e))) {
@@ -64,7 +64,7 @@ static bool take_page(struct zswap *z, struct cluster *cluster, unsigned slot,
 	lock_take(&cluster->lock);
 	if (unlikely(entry_at(cluster, slot) != e)) {
 		lock_give(&cluster->lock);
-		entry_put(z, e);
+		entry_unpin(z, e);
 		return false;
 	}
 	entry_unlink(cluster, slot);
@@ -107,7 +107,7 @@ int load_page(struct zswap *z, struct area *area, uint64_t offset, void *page,
 		if (unlikely(err == -EIO))
 			stats_add(&z->stats, STAT_DECOMPRESS_FAIL, 1);
 		if (err || keep) {
-			entry_put(z, e);
+			entry_unpin(z, e);
 			break;
 		}
 		if (take_page(z, cluster, slot, e))
@@ -165,7 +165,7 @@ static bool look(struct load *l, struct range *range)
 static void put_stale(struct load *l)
 {
 	while (l->nr_stale)
-		entry_put(l->z, l->stale[--l->nr_stale]);
+		entry_unpin(l->z, l->stale[--l->nr_stale]);
 }
 
 /* Reads what is new. 0, or -EDEADLK. */
@@ -214,7 +214,7 @@ static void finish(struct load *l, bool taken)
 		if (taken && !l->status[i])
 			entry_put_taken(l->z, l->pinned[i]);
 		else
-			entry_put(l->z, l->pinned[i]);
+			entry_unpin(l->z, l->pinned[i]);
 	}
 }
 

@@ -116,7 +116,7 @@ static void publish(struct store *s, struct range *range)
 	range_unhold(range);
 	range_unlock(range);
 	while (nr_old)
-		entry_put(s->z, s->entries[--nr_old]);
+		entry_put_unlinked(s->z, s->entries[--nr_old]);
 }
 
 /* Everything up to publishing; on an error no entry is left. */

@@ -254,7 +254,7 @@ static void D06_publishing_replaces_whatever_is_there(void **state)
 			      forms[i] == 1 ? PAGE :
 					      len);
 		if (old)
-			entry_put(bed.z, old);
+			entry_put_unlinked(bed.z, old);
 		assert_int_equal(nr_entries(&bed), 1);
 		old = e;
 	}
@@ -262,7 +262,7 @@ static void D06_publishing_replaces_whatever_is_there(void **state)
 	assert_ptr_equal(entry_unlink(cluster, 5), old);
 	range_unhold(&range);
 	range_unlock(&range);
-	entry_put(bed.z, old);
+	entry_put_unlinked(bed.z, old);
 	assert_nothing_left(&bed);
 	bed_end(&bed);
 }
@@ -285,7 +285,7 @@ static void unlinking_makes_a_slot_absent_once(void **state)
 	range_unlock(&range); /* and the table goes */
 	assert_null(atomic_load(&cluster->words));
 	assert_gauges(cluster, 0, 0, 0, 0);
-	entry_put(bed.z, e);
+	entry_put_unlinked(bed.z, e);
 	assert_nothing_left(&bed);
 	bed_end(&bed);
 }
@@ -308,14 +308,14 @@ static void D16_the_last_put_frees_an_unlinked_entry(void **state)
 	assert_gauges(cluster, 0, 0, 0, 0); /* in no gauge any more */
 	range_unhold(&range);
 	range_unlock(&range);
-	entry_put(bed.z, e); /* the slot's reference */
+	entry_put_unlinked(bed.z, e); /* the slot's reference */
 	assert_int_equal(nr_entries(&bed), 1);
 	assert_int_equal(entry_read(bed.z, e, out), 0);
 	assert_memory_equal(out, page, PAGE);
-	entry_put(bed.z, e);
+	entry_unpin(bed.z, e);
 	assert_int_equal(nr_entries(&bed), 1);
 	assert_int_equal(nr_objects(&bed), 1);
-	entry_put(bed.z, e);
+	entry_unpin(bed.z, e);
 	assert_nothing_left(&bed);
 	bed_end(&bed);
 }
@@ -335,7 +335,7 @@ static void taking_drops_the_slots_reference_and_the_pin(void **state)
 	range_unlock(&range);
 	entry_put_taken(bed.z, e);
 	assert_int_equal(nr_entries(&bed), 1);
-	entry_put(bed.z, e);
+	entry_unpin(bed.z, e);
 	assert_nothing_left(&bed);
 	bed_end(&bed);
 }
@@ -343,20 +343,45 @@ static void taking_drops_the_slots_reference_and_the_pin(void **state)
 static void pins_are_refused_before_they_overflow(void **state)
 {
 	struct bed bed = bed_new(*state);
+	struct range range = hold(&bed, 7, 1);
 	struct entry *e = filled(&bed, 1);
 	unsigned nr = 0;
 
+	range_lock(&range);
+	entry_publish(range.clusters[0], 7, e);
 	while (entry_pin(e))
 		nr++;
 	assert_int_equal(nr, ENTRY_MAX_PINS);
 	assert_false(entry_pin(e));
 	assert_int_equal(entry_info(e) & ENTRY_FILLED, ENTRY_FILLED);
-	entry_put(bed.z, e);
+	entry_unpin(bed.z, e);
 	assert_true(entry_pin(e)); /* one went, so one may come */
+	entry_unlink(range.clusters[0], 7);
+	range_unhold(&range);
+	range_unlock(&range);
 	while (nr--)
-		entry_put(bed.z, e);
+		entry_unpin(bed.z, e);
 	assert_int_equal(nr_entries(&bed), 1);
-	entry_put(bed.z, e);
+	entry_put_unlinked(bed.z, e);
+	assert_nothing_left(&bed);
+	bed_end(&bed);
+}
+
+/* Else compaction could move an object while it is being filled. */
+static void an_entry_has_its_builders_pin_until_it_is_published(void **state)
+{
+	struct bed bed = bed_new(*state);
+	struct range range = hold(&bed, 7, 1);
+	struct entry *e = filled(&bed, 1);
+
+	assert_int_equal(e->refs, ENTRY_SLOT + 1);
+	range_lock(&range);
+	entry_publish(range.clusters[0], 7, e);
+	assert_int_equal(e->refs, ENTRY_SLOT);
+	entry_unlink(range.clusters[0], 7);
+	range_unhold(&range);
+	range_unlock(&range);
+	entry_put_unlinked(bed.z, e);
 	assert_nothing_left(&bed);
 	bed_end(&bed);
 }
@@ -684,6 +709,7 @@ int main(void)
 		unit_case(D16_the_last_put_frees_an_unlinked_entry),
 		unit_case(taking_drops_the_slots_reference_and_the_pin),
 		unit_case(pins_are_refused_before_they_overflow),
+		unit_case(an_entry_has_its_builders_pin_until_it_is_published),
 		unit_case(D14_a_full_clusters_gauges_do_not_overflow),
 		unit_case(dropping_slots_drops_these_and_no_others),
 		unit_case(a_range_lies_in_one_cluster_or_in_two),
