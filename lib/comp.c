@@ -96,9 +96,11 @@ static int set_sizes(struct comp *comp)
 
 	if (comp->ops.bound)
 		bound = comp->ops.bound(comp->instance, unit);
+	/* What no codec needs: a mistake, which would cost memory unseen. */
 	if (bound > 2 * unit + 65536)
 		return -EINVAL;
-	comp->buffer_bytes = (uint32_t)round_up(max_size(bound, unit), 64);
+	comp->buffer_bytes =
+		(uint32_t)round_up(max_size(bound, unit), CACHE_LINE);
 	comp->request_max = comp->ops.batch_size ? comp->ops.batch_size : 1;
 	comp->batch = comp->request_max;
 	if (comp->batch < COMP_STORE_BATCH)
@@ -129,6 +131,13 @@ static int context_state(struct comp *comp, bool compress, void **state)
 	return err > 0 ? -EINVAL : err;
 }
 
+static void context_free(struct comp *comp, struct comp_context *ctx,
+			 bool compress)
+{
+	mem_free(comp->mem, ctx->buffers, buffers_bytes(comp), CACHE_LINE);
+	mem_free(comp->mem, ctx, context_bytes(comp, compress), CACHE_LINE);
+}
+
 static void context_destroy(struct comp *comp, struct comp_context *ctx,
 			    bool compress)
 {
@@ -138,8 +147,7 @@ static void context_destroy(struct comp *comp, struct comp_context *ctx,
 
 	if (destroy)
 		destroy(comp->instance, ctx->state);
-	mem_free(comp->mem, ctx->buffers, buffers_bytes(comp), CACHE_LINE);
-	mem_free(comp->mem, ctx, context_bytes(comp, compress), CACHE_LINE);
+	context_free(comp, ctx, compress);
 }
 
 static int context_create(struct comp *comp, bool compress,
@@ -151,22 +159,21 @@ static int context_create(struct comp *comp, bool compress,
 
 	if (!ctx)
 		return -ENOMEM;
+	ctx->set = compress ? &comp->compress : &comp->decompress;
+	ctx->buffer_bytes = comp->buffer_bytes;
 	if (compress) {
 		ctx->buffers =
 			mem_alloc(comp->mem, buffers_bytes(comp), CACHE_LINE);
 		if (!ctx->buffers)
 			goto fail;
-		ctx->buffer_bytes = comp->buffer_bytes;
 	}
 	err = context_state(comp, compress, &ctx->state);
 	if (err)
 		goto fail;
-	ctx->set = compress ? &comp->compress : &comp->decompress;
 	*out = ctx;
 	return 0;
 fail:
-	mem_free(comp->mem, ctx->buffers, buffers_bytes(comp), CACHE_LINE);
-	mem_free(comp->mem, ctx, context_bytes(comp, compress), CACHE_LINE);
+	context_free(comp, ctx, compress);
 	return err;
 }
 
@@ -179,7 +186,9 @@ static int contexts_grow(struct comp *comp, struct comp_contexts *set,
 
 	if (nr == set->max)
 		return -ENOSPC;
+	codec_depth++; /* a store from inside must not wait, as in compress() */
 	err = context_create(comp, compress, &ctx);
+	codec_depth--;
 	errno = saved_errno; /* the codec's function may have changed it */
 	if (err)
 		return err;
@@ -283,28 +292,24 @@ void comp_release(struct comp_context *ctx)
 
 /* ---- making and ending --------------------------------------------------- */
 
-int comp_create(struct mem *mem, const struct comp_list *own, const char *spec,
-		uint32_t unit_size, struct comp **out)
+/* Cuts a spec in name and options; 0 when it is malformed. */
+static size_t parse_spec(const char *spec, const char **options)
 {
-	const struct zswap_compressor *ops;
 	size_t len = name_length(spec);
-	const char *options = spec + len;
-	struct comp *comp;
-	int err;
 
-	*out = NULL;
-	if (!len || (*options && *options != ':') || (*options && !options[1]))
-		return -EINVAL;
-	options += *options == ':';
-	err = find(own, spec, len, &ops);
-	if (err)
-		return err;
-	comp = mem_zalloc(mem, sizeof(*comp), CACHE_LINE);
-	if (!comp)
-		return -ENOMEM;
+	*options = spec + len;
+	if (!**options)
+		return len;
+	++*options;
+	return spec[len] == ':' && **options ? len : 0;
+}
+
+static void comp_init(struct comp *comp, struct mem *mem, uint32_t unit_size,
+		      const struct zswap_compressor *ops)
+{
 	comp->mem = mem;
 	comp->ops = *ops;
-	memcpy(comp->name, spec, len);
+	memcpy(comp->name, ops->name, strlen(ops->name));
 	comp->ops.name = comp->name;
 	comp->unit_size = unit_size;
 	comp->env = (struct zswap_comp_env){
@@ -315,16 +320,46 @@ int comp_create(struct mem *mem, const struct comp_list *own, const char *spec,
 		.unit_size = unit_size,
 		.user = ops->user,
 	};
-	err = create_instance(comp, options);
-	if (!err)
-		err = set_sizes(comp);
-	if (!err)
-		err = contexts_init(comp, &comp->compress, true, 1);
-	if (!err && comp->ops.decompress_ctx_create)
-		err = contexts_init(comp, &comp->decompress, false,
-				    mem->nr_cpus);
+}
+
+static int comp_start(struct comp *comp, const char *options)
+{
+	int err = create_instance(comp, options);
+
+	if (err)
+		return err;
+	err = set_sizes(comp);
+	if (err)
+		return err;
+	err = contexts_init(comp, &comp->compress, true, 1);
+	if (err || !comp->ops.decompress_ctx_create)
+		return err;
+	return contexts_init(comp, &comp->decompress, false,
+			     comp->mem->nr_cpus);
+}
+
+int comp_create(struct mem *mem, const struct comp_list *own, const char *spec,
+		uint32_t unit_size, struct comp **out)
+{
+	const struct zswap_compressor *ops;
+	const char *options;
+	size_t len = parse_spec(spec, &options);
+	struct comp *comp;
+	int err;
+
+	*out = NULL;
+	if (!len)
+		return -EINVAL;
+	err = find(own, spec, len, &ops);
+	if (err)
+		return err;
+	comp = mem_zalloc(mem, sizeof(*comp), CACHE_LINE);
+	if (!comp)
+		return -ENOMEM;
+	comp_init(comp, mem, unit_size, ops);
+	err = comp_start(comp, options);
 	if (err) {
-		comp_destroy(comp);
+		comp_destroy(comp); /* accepts a half-built comp */
 		return err;
 	}
 	*out = comp;

@@ -8,8 +8,8 @@
  *
  * Compressing needs a *context*: the codec's state, an output buffer for each
  * page of a store batch, and the segments of the requests. A thread claims the
- * context that was claimed last by threads of its number, or any other free
- * one, and has it to itself until the release. The first is made with the comp;
+ * context of its number, which it mostly had last time, or any other free one,
+ * and has it to itself until the release. The first is made with the comp;
  * a store that finds none free adds one, up to one for each processor, and
  * after that (or without memory) waits for the first that is released.
  *

@@ -186,17 +186,23 @@ bool mem_is_owner_pid(const struct mem *mem)
 	return getpid() == mem->owner_pid;
 }
 
-/* Has the kernel wipe a page in forked children, or leaves it as it was. */
+/*
+ * Has the kernel wipe a page in forked children, or says that it can't. Default
+ * mappings are kept out of children; this one must be there.
+ */
 static bool wipe_on_fork(struct mem *mem, void *page)
 {
-	/* Default mappings are kept out of children; this one must be there. */
-	return !madvise(page, mem->os_page, MADV_DOFORK) &&
-	       !madvise(page, mem->os_page, MADV_WIPEONFORK);
+	if (madvise(page, mem->os_page, MADV_WIPEONFORK))
+		return false;
+	if (!madvise(page, mem->os_page, MADV_DOFORK))
+		return true;
+	madvise(page, mem->os_page, MADV_KEEPONFORK);
+	return false;
 }
 
 /*
- * The mapping may be memory that the caller's hook keeps for other uses, so the
- * advice is taken back before it is given back.
+ * The mapping may be memory that the caller's hook keeps for other uses, so it
+ * must not go on being wiped.
  */
 static void owner_page_exit(struct mem *mem)
 {
@@ -380,9 +386,12 @@ static struct slab *slab_put(struct slab_cache *cache, struct slab *slab,
 		list_del(&slab->node);
 		list_add(&slab->node, &shard->partial);
 	}
-	if (slab->in_use || !shard->nr_empty++)
+	if (slab->in_use)
 		return NULL;
-	shard->nr_empty--;
+	if (!shard->nr_empty) {
+		shard->nr_empty = 1; /* stays, for the next allocation */
+		return NULL;
+	}
 	list_del(&slab->node);
 	return slab;
 }

@@ -35,8 +35,8 @@ struct mem {
 	struct zswap_hooks hooks;
 	_Atomic size_t metadata_bytes;
 	size_t os_page;
-	unsigned nr_shards; /* a power of two, about one per processor */
-	unsigned nr_cpus;
+	unsigned nr_shards; /* a power of two, two per processor or 16 */
+	unsigned nr_cpus; /* online, 256 at most: contexts are made for each */
 	_Atomic uint32_t *owner_page; /* its first word is 1 in the owner */
 	bool owner_page_is_hooks;     /* and not mapped without the hook */
 	pid_t owner_pid;              /* checked when owner_page is NULL */
@@ -52,7 +52,14 @@ int mem_init(struct mem *mem, const struct zswap_hooks *hooks);
 void mem_exit(struct mem *mem);
 
 /* Whether this process is the one that called mem_init(). */
-static inline bool mem_is_owner(const struct mem *mem);
+bool mem_is_owner_pid(const struct mem *mem);
+static inline bool mem_is_owner(const struct mem *mem)
+{
+	if (likely(mem->owner_page))
+		return atomic_load_explicit(mem->owner_page,
+					    memory_order_relaxed);
+	return mem_is_owner_pid(mem);
+}
 
 void *mem_alloc(struct mem *mem, size_t bytes, size_t align);
 void *mem_zalloc(struct mem *mem, size_t bytes, size_t align);
@@ -96,15 +103,5 @@ void slab_free(struct slab_cache *cache, void *object);
 size_t slab_nr_objects(struct slab_cache *cache);
 /* Whether the invariants hold; for tests, with no call running. */
 bool slab_cache_check(struct slab_cache *cache);
-
-bool mem_is_owner_pid(const struct mem *mem);
-
-static inline bool mem_is_owner(const struct mem *mem)
-{
-	if (likely(mem->owner_page))
-		return atomic_load_explicit(mem->owner_page,
-					    memory_order_relaxed);
-	return mem_is_owner_pid(mem);
-}
 
 #endif /* ZSWAP_MEM_H */

@@ -46,8 +46,10 @@ void span_init(struct span_pool *span, struct mem *mem, size_t granule_bytes)
 	span->granule_bytes = granule_bytes;
 	span->granule_shift = (unsigned)__builtin_ctzll(granule_bytes);
 	span->chunk_bytes = granule_bytes * SPAN_CHUNK_GRANULES;
+	/* Whole system pages, so that all the rest can be purged. */
 	span->header_granules =
-		(unsigned)(round_up(sizeof(struct chunk), granule_bytes) /
+		(unsigned)(round_up(sizeof(struct chunk),
+				    max_size(granule_bytes, mem->os_page)) /
 			   granule_bytes);
 	for (unsigned i = 0; i <= SPAN_MAX_RUN; i++) {
 		list_init(&span->chunks[i]);
@@ -313,11 +315,11 @@ static void chunk_retire(struct span_pool *span, struct chunk *chunk)
 /* Keeps a retired chunk as the spare, or unmaps it. Called without the lock. */
 static void chunk_dispose(struct span_pool *span, struct chunk *chunk)
 {
-	size_t kept = round_up(header_bytes(span), span->mem->os_page);
+	size_t header = header_bytes(span);
 
 	if (mem_can_purge(span->mem) &&
-	    !mem_purge(span->mem, (char *)chunk + kept,
-		       span->chunk_bytes - kept)) {
+	    !mem_purge(span->mem, (char *)chunk + header,
+		       span->chunk_bytes - header)) {
 		chunk_reset(span, chunk);
 		lock_take(&span->lock);
 		if (!span->spare) {
@@ -508,8 +510,12 @@ static void *take_waiting(struct span_pool *span, unsigned nr)
 	return run;
 }
 
-/* Adds a chunk; the lock is dropped and taken again where one is mapped. */
-static bool grow(struct span_pool *span)
+/*
+ * Adds a chunk; the lock is dropped and taken again where one is mapped. True
+ * when it pays to look again, also where another thread gave a run back
+ * meanwhile.
+ */
+static bool grow(struct span_pool *span, unsigned nr)
 {
 	struct chunk *chunk = span->spare;
 
@@ -521,7 +527,7 @@ static bool grow(struct span_pool *span)
 		lock_take(&span->lock);
 	}
 	if (!chunk)
-		return false;
+		return newest_of_length(span, nr);
 	list_add(&chunk->node, &span->chunks[chunk->bucket]);
 	return true;
 }
@@ -533,12 +539,11 @@ void *span_alloc(struct span_pool *span, unsigned nr, void *owner)
 
 	zswap_assert(nr && nr <= SPAN_MAX_RUN && owner);
 	lock_take(&span->lock);
-	run = take_waiting(span, nr);
-	while (!run) {
-		run = take_free(span, nr);
-		if (!run && !grow(span))
-			break;
-	}
+	do {
+		run = take_waiting(span, nr);
+		if (!run)
+			run = take_free(span, nr);
+	} while (!run && grow(span, nr));
 	if (run) {
 		span->nr_used += nr;
 		chunk = chunk_of(span, run);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "stats.h"
 
-#include <string.h>
-
 uint64_t stats_sum(const struct stats *stats, enum stat stat)
 {
 	uint64_t sum = 0;

@@ -243,6 +243,7 @@ struct cluster *area_cluster(struct area *area, uint64_t offset)
 {
 	void *node = atomic_load_explicit(&area->root, memory_order_acquire);
 
+	zswap_assert(offset < area->nr_slots);
 	for (unsigned depth = area->depth; depth && node; depth--)
 		node = atomic_load_explicit(
 			&((struct node *)node)->below[child_of(offset, depth)],

@@ -52,8 +52,8 @@ struct cluster_gauges {
 
 struct cluster {
 	alignas(CACHE_LINE) struct lock lock;
+	uint32_t holds;    /* stores that need the table to stay */
 	uint16_t nr_words; /* that are not 0 */
-	uint16_t holds;    /* stores that need the table to stay */
 	uint8_t index;     /* in its leaf; never changes */
 	struct cluster_gauges gauges;
 	/* NULL when there is none; written under the lock. */

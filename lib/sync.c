@@ -4,10 +4,8 @@
  */
 #include "sync.h"
 
-#include <limits.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 /*
@@ -25,7 +23,10 @@ unsigned thread_number_new(void)
 	static _Atomic unsigned last;
 	unsigned n = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed);
 
-	/* After 2^32 threads numbers repeat, which costs speed, no more. */
+	/*
+	 * After 2^32 threads numbers repeat: two threads may then share a
+	 * shard, and a debug build may take one for the other.
+	 */
 	thread_number_plus_one = n + 1 ? n + 1 : 1;
 	return thread_number_plus_one - 1;
 }
@@ -39,26 +40,36 @@ static void cpu_pause(void)
 #endif
 }
 
+/* The time as the system call takes it, whatever the C library's time_t is. */
+#ifdef SYS_futex
+struct futex_time {
+	long sec, nsec;
+};
+#else
+#define SYS_futex SYS_futex_time64
+struct futex_time {
+	int64_t sec, nsec;
+};
+#endif
+
 /* Through syscall(), which is no point of cancellation. */
-static void futex(_Atomic uint32_t *word, int op, uint32_t value,
-		  const struct timespec *limit)
+static void futex(_Atomic uint32_t *word, int op, uint32_t value, long nsec)
 {
+	const struct futex_time limit = { 0, nsec };
 	int saved_errno = errno;
 
-	syscall(SYS_futex, word, op, value, limit, NULL, 0);
+	syscall(SYS_futex, word, op, value, &limit, NULL, 0);
 	errno = saved_errno;
 }
 
 void wait_while(_Atomic uint32_t *word, uint32_t seen)
 {
-	const struct timespec limit = { 0, SLEEP_NS };
-
-	futex(word, FUTEX_WAIT_PRIVATE, seen, &limit);
+	futex(word, FUTEX_WAIT_PRIVATE, seen, SLEEP_NS);
 }
 
 void wake_one(_Atomic uint32_t *word)
 {
-	futex(word, FUTEX_WAKE_PRIVATE, 1, NULL);
+	futex(word, FUTEX_WAKE_PRIVATE, 1, 0);
 }
 
 void lock_wait(struct lock *lock)
@@ -82,11 +93,11 @@ void lock_wake(struct lock *lock)
 
 void wait_a_moment(unsigned *round)
 {
-	struct timespec t = { 0, 20000 };
 	_Atomic uint32_t nobody = 0;
+	long nsec = 20000;
 
-	for (unsigned i = 0; i < *round && t.tv_nsec < SLEEP_NS; i++)
-		t.tv_nsec *= 2;
+	for (unsigned i = 0; i < *round && nsec < SLEEP_NS; i++)
+		nsec *= 2;
 	++*round;
-	futex(&nobody, FUTEX_WAIT_PRIVATE, 0, &t);
+	futex(&nobody, FUTEX_WAIT_PRIVATE, 0, nsec);
 }

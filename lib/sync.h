@@ -46,7 +46,7 @@ void wait_a_moment(unsigned *round);
 
 /*
  * The number of the calling thread, from 0 on. Threads that never call the
- * library get none; numbers are not reused.
+ * library get none.
  */
 extern THREAD_LOCAL unsigned thread_number_plus_one;
 unsigned thread_number_new(void);

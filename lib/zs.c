@@ -97,7 +97,7 @@ static struct zspage *pick_zspage(struct zs_class *class)
 	return list_entry(class->groups[group].next, struct zspage, node);
 }
 
-/* Adds a zspage; the lock is dropped and taken again meanwhile. */
+/* Finds or adds a zspage; the lock is dropped and taken again meanwhile. */
 static struct zspage *grow_class(struct zs_pool *pool, struct zs_class *class)
 {
 	struct zspage *zspage;
@@ -105,8 +105,8 @@ static struct zspage *grow_class(struct zs_pool *pool, struct zs_class *class)
 	lock_give(&class->lock);
 	zspage = new_zspage(pool, class);
 	lock_take(&class->lock);
-	if (!zspage)
-		return NULL;
+	if (!zspage) /* another thread may have freed or made one */
+		return pick_zspage(class);
 	list_zspage(class, zspage);
 	class->allocated += class->size.objects;
 	return zspage;

@@ -24,10 +24,11 @@
  * The huge class has one object in a zspage of one page, without a header, so
  * that a whole page fits; its cell's address is in the descriptor.
  *
- * Locking: class->lock guards the class's lists and its zspages' fields; the
- * span's and a slab's lock are taken inside or after it. Payloads are guarded
- * by nothing: who owns the cell sees to it that nobody reads an object while it
- * is freed.
+ * Locking: class->lock guards the class's lists and its zspages' fields; it is
+ * a leaf, dropped before memory is asked of the span or a slab. Payloads are
+ * guarded by nothing: who owns the cell sees to it that nobody reads an object
+ * while it is freed.
+ *
  * Origin: Linux mm/zsmalloc.c, to the order in which objects are handed out.
  */
 #ifndef ZSWAP_ZS_H

@@ -329,7 +329,6 @@ int zswap_query(struct zswap *z, zswap_slot_t slot)
 	uint64_t offset = zswap_slot_offset(slot);
 	int state = check_cache(z);
 	struct cluster *cluster;
-	struct entry *e = NULL;
 	struct area *area;
 
 	if (state)
@@ -339,6 +338,8 @@ int zswap_query(struct zswap *z, zswap_slot_t slot)
 		return -ENXIO;
 	cluster = area_cluster(area, offset);
 	if (cluster) {
+		struct entry *e;
+
 		lock_take(&cluster->lock);
 		e = entry_at(cluster, slot_in_cluster(offset));
 		state = e ? (int)entry_state(e) : ZSWAP_ABSENT;
@@ -422,19 +423,19 @@ static void read_stats(struct zswap *z, struct zswap_stats *out)
 
 int zswap_get_stats(struct zswap *z, struct zswap_stats *stats)
 {
+	/* Where size_t is short there may be a gap before the first field. */
+	const size_t head = offsetof(struct zswap_stats, stored_pages);
 	int err = check_cache(z);
 	struct zswap_stats all;
-	size_t size;
 
 	if (err)
 		return err;
-	if (!stats || stats->size < 16)
+	if (!stats || stats->size < head + sizeof(uint64_t))
 		return -EINVAL;
-	size = stats->size;
 	read_stats(z, &all);
 	/* Fields that lie wholly in the caller's struct; its size stays. */
-	memcpy((char *)stats + sizeof(size), (char *)&all + sizeof(size),
-	       (min_size(size, sizeof(all)) - sizeof(size)) / 8 * 8);
+	memcpy((char *)stats + head, (char *)&all + head,
+	       (min_size(stats->size, sizeof(all)) - head) / 8 * 8);
 	return 0;
 }
 

@@ -4,13 +4,14 @@
  *
  * Locks are taken from left to right, and those in braces never together:
  *
- *	context -> table -> cluster (ascending)   { class, slab, span, grow }
+ *	context, grow -> table -> cluster (ascending)   { class, slab, span }
  *
- * A context's lock is that of comp.h, held over a codec's call; a codec that
- * calls the cache takes any of the others after it. table->lock guards the
- * coming and going of areas and is held over nothing but allocation. The locks
- * in braces are leaves, but for class -> nothing: a class's lock is dropped
- * before memory is asked of the span or a slab.
+ * A context's lock is that of comp.h, held over a codec's call, and `grow` that
+ * of the thread that makes a context; a codec that calls the cache takes any of
+ * the others after them. Inside a codec nobody waits for either, so there is no
+ * circle. table->lock guards the coming and going of areas and is held over
+ * nothing but allocation. The locks in braces are leaves: a class's lock is
+ * dropped before memory is asked of the span or a slab.
  *
  * Nothing here is global: all state hangs on struct zswap.
  */

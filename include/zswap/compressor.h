@@ -29,10 +29,12 @@
  * source. Its segments' fields it may change at will.
  *
  * Its functions run in callers' threads, several at once, with no lock of the
- * library held that others wait for. They may call the cache, but must not
- * destroy it, and compress() and decompress() must not swapoff an area. A store
- * (or a load, where there are decompression contexts) from inside compress() or
- * decompress() returns -EDEADLK when no context is free, rather than wait.
+ * library held, but for the context they were given. They may call the cache,
+ * from the thread they were called in: then a store (or a load, where there are
+ * decompression contexts) returns -EDEADLK when no context is free, rather than
+ * wait. Other threads on which they wait must not store or load, and none of
+ * the functions that a store or a load runs (compress(), decompress(),
+ * compress_ctx_create()) may swapoff an area. Nor may any destroy the cache.
  *
  * Origin: the acomp interface of the Linux crypto layer, and the list series
  * "Batched zswap_store() with compression batching", whose units and segments

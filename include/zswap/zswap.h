@@ -25,8 +25,9 @@
  * Threads. Any function may be called by any thread at any time, except that
  * zswap_destroy() must be the last call on its cache. Calls are linearizable
  * per slot: each acts on a slot at one moment between its start and its
- * return. A folio is stored, and loaded, as one: nobody sees half of it. No
- * lock is held while a compressor runs. Store and load callers may come and
+ * return. A folio is stored, and loaded, as one: nobody sees half of it (only
+ * of a failed store, which makes its slots absent one by one). No lock of a
+ * slot is held while a compressor runs. Store and load callers may come and
  * go: nothing is kept for a thread. No call is a point of cancellation. A
  * signal handler may call the library only if it did not interrupt a call.
  *
@@ -131,8 +132,9 @@ static inline uint64_t zswap_slot_offset(zswap_slot_t slot)
  * Mappings are of 1024 pages, which hold their own description too, and one of
  * a system page, for telling a forked child, made by zswap_create(); where the
  * kernel can't wipe that page in a child (it is shared memory, say), it is
- * given back, and one is mapped without the hook. What @alloc gives must stay
- * in the memory of a forked child.
+ * given back, and one is mapped without the hook. The page's advice about forks
+ * is left at MADV_DOFORK. What @alloc gives must stay in the memory of a forked
+ * child.
  *
  * Hooks are called by whatever thread is in a call of the cache, several at
  * once, and must not call the cache. @alloc and @map are called by
@@ -211,7 +213,7 @@ ZSWAP_API size_t zswap_page_size(const struct zswap *z);
  * zswap_swapon() - add an area: slots 0 .. @nr_slots - 1 of @type, all absent
  * @nr_slots: 1 .. 2^48 (2^48 - 1 for type 65535)
  *
- * An area costs about a kilobyte for each eight processors, then 4 KiB for
+ * An area costs up to a kilobyte, more on more processors, then 4 KiB for
  * each 512 consecutive slots that hold pages, and 16 KiB for each 2^17
  * consecutive slots that were ever stored to, with an index above them for
  * larger areas: an area of 2^48 slots with pages in one place, or in two far
@@ -235,8 +237,8 @@ ZSWAP_API int zswap_swapon(struct zswap *z, unsigned type, uint64_t nr_slots);
  * that are already at work on the area. The same type can be added again; the
  * area's own description, some hundred bytes, is kept for that.
  *
- * Context: any thread, but not a compressor's compress() or decompress(): that
- *          would wait for the call it is in.
+ * Context: any thread, but not a function of a compressor that a store or a
+ *          load has called: that would wait for the call it is in.
  * Return:  0, or with nothing changed:
  *          -EINVAL  @z is NULL
  *          -ENXIO   no such area
@@ -335,7 +337,8 @@ ZSWAP_API int zswap_store(struct zswap *z, zswap_slot_t slot, const void *page);
  *          -ENXIO   no such area, or a slot outside it: likewise
  *          -EOWNERDEAD  the cache is another process's: likewise
  *          -EDEADLK  called by a compressor, and no context is free: likewise
- *          After -ENOENT and -EIO the contents of @page are undefined.
+ *          After -ENOENT, -EIO and -EDEADLK the contents of @page are
+ *          undefined.
  * Origin:  zswap_load(), Linux mm/zswap.c, whose loads take as well.
  */
 ZSWAP_API int zswap_load(struct zswap *z, zswap_slot_t slot, void *page);
@@ -461,7 +464,7 @@ ZSWAP_API int zswap_set_enabled(struct zswap *z, bool on);
  * The counters and gauges of a cache, with one line on each. X(name, what it
  * means). A *gauge* is what is held now; a *counter* only grows.
  *
- * The four page gauges and compressed_bytes belong together: they are read
+ * The three page gauges and compressed_bytes belong together: they are read
  * cluster by cluster (512 slots), each cluster at one moment, so that in every
  * snapshot same_filled + stored_incompressible <= stored, and they never exceed
  * what the slots can hold. pool_total_size and reserve_bytes belong together
