@@ -3,15 +3,16 @@
 #
 # tests/run.sh - build the library with its tests and run them
 #
-# Arguments go to `meson test`: a test's name, or --suite long for the long
-# variants. See tests/prepare.sh for what is installed and where it builds.
+# The build checks the library's invariants, so that the cases which need that
+# run too. Arguments go to `meson test`: a test's name, or --suite long for the
+# long variants. See tests/prepare.sh for what is installed and where it builds.
 set -eu
 
 name=tests/run.sh
 source=$(CDPATH='' cd -- "$(dirname -- "$(readlink -f -- "$0")")/.." && pwd -P)
 wanted="liblz4=liblz4-dev cmocka=libcmocka-dev"
 commands="c++=g++"
-options="-Dtests=enabled -Dbench=false"
+options="-Dtests=enabled -Dbench=false -Ddebug_checks=true"
 . "$source/tests/prepare.sh"
 
 prepare
