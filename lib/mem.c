@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "mem.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -85,6 +87,47 @@ static int default_purge(void *ctx, void *addr, size_t bytes)
 	return madvise(addr, bytes, MADV_DONTNEED);
 }
 
+struct default_thread {
+	pthread_t pthread;
+	void (*run)(void *arg);
+	void *arg;
+};
+
+static void *thread_main(void *arg)
+{
+	struct default_thread *thread = arg;
+
+	thread->run(thread->arg);
+	return NULL;
+}
+
+static int default_thread_create(void *ctx, void **out, void (*run)(void *arg),
+				 void *arg)
+{
+	struct default_thread *thread = malloc(sizeof(*thread));
+
+	(void)ctx;
+	if (!thread)
+		return -1;
+	thread->run = run;
+	thread->arg = arg;
+	if (pthread_create(&thread->pthread, NULL, thread_main, thread)) {
+		free(thread);
+		return -1;
+	}
+	*out = thread;
+	return 0;
+}
+
+static void default_thread_join(void *ctx, void *arg)
+{
+	struct default_thread *thread = arg;
+
+	(void)ctx;
+	pthread_join(thread->pthread, NULL);
+	free(thread);
+}
+
 static const struct zswap_hooks default_hooks = {
 	.size = sizeof(struct zswap_hooks),
 	.alloc = default_alloc,
@@ -92,6 +135,8 @@ static const struct zswap_hooks default_hooks = {
 	.map = default_map,
 	.unmap = default_unmap,
 	.purge = default_purge,
+	.thread_create = default_thread_create,
+	.thread_join = default_thread_join,
 };
 
 static int take_hooks(struct mem *mem, const struct zswap_hooks *hooks)
@@ -100,7 +145,8 @@ static int take_hooks(struct mem *mem, const struct zswap_hooks *hooks)
 	if (!hooks)
 		return 0;
 	if (hooks->size < sizeof(*hooks) || !hooks->alloc != !hooks->free ||
-	    !hooks->map != !hooks->unmap || (hooks->purge && !hooks->map))
+	    !hooks->map != !hooks->unmap || (hooks->purge && !hooks->map) ||
+	    !hooks->thread_create != !hooks->thread_join)
 		return -EINVAL;
 	mem->hooks.ctx = hooks->ctx;
 	if (hooks->alloc) {
@@ -111,6 +157,10 @@ static int take_hooks(struct mem *mem, const struct zswap_hooks *hooks)
 		mem->hooks.map = hooks->map;
 		mem->hooks.unmap = hooks->unmap;
 		mem->hooks.purge = hooks->purge;
+	}
+	if (hooks->thread_create) {
+		mem->hooks.thread_create = hooks->thread_create;
+		mem->hooks.thread_join = hooks->thread_join;
 	}
 	return 0;
 }
@@ -177,6 +227,32 @@ int mem_purge(struct mem *mem, void *addr, size_t bytes)
 
 	errno = saved_errno;
 	return err;
+}
+
+/* ---- threads ------------------------------------------------------------- */
+
+/* A thread inherits the mask of the one that makes it. */
+int mem_thread_create(struct mem *mem, void **thread, void (*run)(void *arg),
+		      void *arg)
+{
+	int saved_errno = errno;
+	sigset_t all, old;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	err = mem->hooks.thread_create(mem->hooks.ctx, thread, run, arg);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	errno = saved_errno;
+	return err ? -EAGAIN : 0;
+}
+
+void mem_thread_join(struct mem *mem, void *thread)
+{
+	int saved_errno = errno;
+
+	mem->hooks.thread_join(mem->hooks.ctx, thread);
+	errno = saved_errno;
 }
 
 /* ---- the owner ----------------------------------------------------------- */
@@ -269,6 +345,8 @@ int mem_init(struct mem *mem, const struct zswap_hooks *hooks)
 	if (err)
 		return err;
 	atomic_init(&mem->metadata_bytes, 0);
+	atomic_init(&mem->held, 0);
+	atomic_init(&mem->held_max_bytes, UINT64_MAX);
 	mem->os_page = (size_t)sysconf(_SC_PAGESIZE);
 	mem->nr_cpus = cpus < 1 ? 1 : cpus > 256 ? 256 : (unsigned)cpus;
 	/* Two for each processor, so that few threads share one. */

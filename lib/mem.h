@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mem.h - memory for the library's own use, through the caller's hooks
+ * mem.h - what the library takes from the system, through the caller's hooks
  *
- * Everything the library takes from the system passes through here and is
- * counted: metadata by the byte, and mappings for pages (which span.c counts
- * itself). Three parts:
+ * Everything passes through here and is counted: metadata by the byte, and the
+ * memory behind pages by the *granule*, the cache's page (span.c counts each
+ * pool's, and here is the sum of all, with its limit). Parts:
  *
  * - mem_alloc() and friends: blocks of metadata of any size.
+ * - mem_map() and friends: memory for pages.
+ * - mem_thread_create(): a helper thread.
  * - A *slab cache*: objects of one small size, cut from slabs of 16 KiB that
  *   are aligned to their size, so that an object finds its slab by masking its
  *   address. The slabs are dealt to shards; a thread allocates from the shard
@@ -34,6 +36,12 @@
 struct mem {
 	struct zswap_hooks hooks;
 	_Atomic size_t metadata_bytes;
+	/*
+	 * The granules that all spans hold, at one moment: used in the upper
+	 * half, reserve in the lower; 2^32 granules are 16 TiB.
+	 */
+	_Atomic uint64_t held;
+	_Atomic uint64_t held_max_bytes; /* the limit; see limit.h */
 	size_t os_page;
 	unsigned nr_shards; /* a power of two, two per processor or 16 */
 	unsigned nr_cpus; /* online, 256 at most: contexts are made for each */
@@ -72,6 +80,23 @@ void mem_unmap(struct mem *mem, void *addr, size_t bytes);
 bool mem_can_purge(const struct mem *mem);
 /* Gives back whole system pages; 0 when they are really gone. */
 int mem_purge(struct mem *mem, void *addr, size_t bytes);
+
+/* Starts a thread, with all signals blocked: 0, or -EAGAIN when there is none. */
+int mem_thread_create(struct mem *mem, void **thread, void (*run)(void *arg),
+		      void *arg);
+void mem_thread_join(struct mem *mem, void *thread);
+
+struct mem_held {
+	uint64_t used_granules;
+	uint64_t reserve_granules;
+};
+
+static inline struct mem_held mem_held(const struct mem *mem)
+{
+	uint64_t held = atomic_load_explicit(&mem->held, memory_order_relaxed);
+
+	return (struct mem_held){ held >> 32, held & UINT32_MAX };
+}
 
 struct slab_shard {
 	alignas(CACHE_LINE) struct lock lock;

@@ -80,11 +80,22 @@ static void *granule_addr(const struct span_pool *span, struct chunk *chunk,
 	return (char *)chunk + i * span->granule_bytes;
 }
 
+/*
+ * The sum of all spans changes by the same difference: in each half it is the
+ * sum of the halves, as no half ever overflows or falls below 0.
+ */
 static void unlock(struct span_pool *span)
 {
-	atomic_store_explicit(&span->counts,
-			      (uint64_t)span->nr_used << 32 | span->nr_reserve,
-			      memory_order_relaxed);
+	uint64_t counts = (uint64_t)span->nr_used << 32 | span->nr_reserve;
+	uint64_t old = atomic_load_explicit(&span->counts,
+					    memory_order_relaxed);
+
+	if (counts != old) {
+		atomic_store_explicit(&span->counts, counts,
+				      memory_order_relaxed);
+		atomic_fetch_add_explicit(&span->mem->held, counts - old,
+					  memory_order_relaxed);
+	}
 	lock_give(&span->lock);
 }
 
@@ -258,6 +269,7 @@ void span_exit(struct span_pool *span)
 		list_for_each_safe(pos, tmp, &span->chunks[i])
 			chunk_unmap(span, list_entry(pos, struct chunk, node));
 	chunk_unmap(span, span->spare);
+	atomic_fetch_sub(&span->mem->held, atomic_load(&span->counts));
 	span->mem = NULL;
 }
 
@@ -532,6 +544,18 @@ static bool grow(struct span_pool *span, unsigned nr)
 	return true;
 }
 
+bool span_has_room(const struct span_pool *span, unsigned nr)
+{
+	uint64_t max = atomic_load_explicit(&span->mem->held_max_bytes,
+					    memory_order_relaxed);
+	struct mem_held held = mem_held(span->mem);
+	uint64_t wanted = (held.used_granules + held.reserve_granules + nr) *
+			  span->granule_bytes;
+
+	return max >= UINT64_MAX - span->slack_bytes ||
+	       wanted <= max + span->slack_bytes;
+}
+
 void *span_alloc(struct span_pool *span, unsigned nr, void *owner)
 {
 	struct chunk *chunk;
@@ -540,7 +564,9 @@ void *span_alloc(struct span_pool *span, unsigned nr, void *owner)
 	zswap_assert(nr && nr <= SPAN_MAX_RUN && owner);
 	lock_take(&span->lock);
 	do {
-		run = take_waiting(span, nr);
+		run = take_waiting(span, nr); /* it is held already */
+		if (!run && !span_has_room(span, nr))
+			break;
 		if (!run)
 			run = take_free(span, nr);
 	} while (!run && grow(span, nr));

@@ -30,6 +30,9 @@
  * granules keep their memory. They are *resident*, a second bit, and count as
  * reserve, beyond the 1/32, until they are used or their chunk is empty.
  *
+ * No run is handed out that makes all the spans of a cache hold more than the
+ * cache's limit and this span's slack. Runs that wait are held already.
+ *
  * Locking: span->lock guards all lists and bits; a leaf. The owner of a used
  * run's granules is constant while the run is used, and read without the lock.
  */
@@ -67,10 +70,11 @@ struct span_pool {
 	size_t nr_used;      /* granules */
 	size_t nr_reserve; /* granules: waiting, or resident without being used */
 	/*
-	 * Both, as of the last unlocking, for readers without the lock: used in
-	 * the upper half, reserve in the lower; 2^32 granules are 16 TiB.
+	 * Both, as of the last unlocking, for readers without the lock: as in
+	 * mem->held, which is the sum of these of all spans.
 	 */
 	_Atomic uint64_t counts;
+	uint64_t slack_bytes; /* how far all that is held may pass the limit */
 };
 
 /* granule_bytes: a power of two, at least 4096 */
@@ -83,9 +87,13 @@ void span_exit(struct span_pool *span);
  * @nr:    granules, 1 .. SPAN_MAX_RUN
  * @owner: what span_owner() is to return for addresses in the run
  *
- * Return: the run, with undefined contents, or NULL.
+ * Return: the run, with undefined contents, or NULL: no memory, or no room
+ *         within the limit.
  */
 void *span_alloc(struct span_pool *span, unsigned nr, void *owner);
+
+/* Whether nr more granules are within the limit and the slack. */
+bool span_has_room(const struct span_pool *span, unsigned nr);
 
 /* Takes a run back. Its memory stays in the reserve or goes to the system. */
 void span_free(struct span_pool *span, void *run, unsigned nr);

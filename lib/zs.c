@@ -186,7 +186,10 @@ int zs_malloc(struct zs_pool *pool, size_t bytes, zs_cell *cell)
 		regroup(class, zspage);
 	}
 	lock_give(&class->lock);
-	return zspage ? 0 : -ENOMEM;
+	if (zspage)
+		return 0;
+	return span_has_room(&pool->span, class->size.pages) ? -ENOMEM :
+							       -EDQUOT;
 }
 
 void zs_free(struct zs_pool *pool, zs_cell *cell, size_t bytes)

@@ -80,7 +80,7 @@ void zs_destroy_pool(struct zs_pool *pool);
  * @cell:  written; must stay where it is until zs_free()
  *
  * Return: 0, or with @cell unchanged -EINVAL (0 bytes), -ENOSPC (more than a
- *         page), -ENOMEM.
+ *         page), -EDQUOT (a zspage more would be above the limit), -ENOMEM.
  */
 int zs_malloc(struct zs_pool *pool, size_t bytes, zs_cell *cell);
 

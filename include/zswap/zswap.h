@@ -122,6 +122,9 @@ static inline uint64_t zswap_slot_offset(zswap_slot_t slot)
  * @purge: lets the contents of whole system pages go, inside what @map gave;
  *         their next reader may find anything. 0, or non-zero when nothing was
  *         given back
+ * @thread_create: starts a thread that calls @run(@arg), and puts in *@thread
+ *         what @thread_join needs. 0, or non-zero when there is none
+ * @thread_join: waits until that thread has ended
  *
  * @alloc and @free are set together or not at all (malloc), @map and @unmap
  * likewise (anonymous private mappings that stay out of forked children, out of
@@ -148,6 +151,9 @@ struct zswap_hooks {
 	void *(*map)(void *ctx, size_t bytes, size_t align);
 	void (*unmap)(void *ctx, void *addr, size_t bytes);
 	int (*purge)(void *ctx, void *addr, size_t bytes);
+	int (*thread_create)(void *ctx, void **thread, void (*run)(void *arg),
+			     void *arg);
+	void (*thread_join)(void *ctx, void *thread);
 };
 
 /**

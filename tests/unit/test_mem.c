@@ -5,6 +5,8 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -431,6 +433,72 @@ static void threads_may_allocate_and_free_at_once(void **state)
 	free(m);
 }
 
+/* ---- helper threads ------------------------------------------------------ */
+
+struct helper {
+	sigset_t mask;
+	bool ran;
+};
+
+static void note_mask(void *arg)
+{
+	struct helper *h = arg;
+
+	pthread_sigmask(SIG_SETMASK, NULL, &h->mask);
+	h->ran = true;
+}
+
+static void a_helper_thread_runs_with_all_signals_blocked(void **state)
+{
+	struct unit *u = *state;
+	struct helper h = { .ran = false };
+	sigset_t before, after;
+	void *thread;
+
+	pthread_sigmask(SIG_SETMASK, NULL, &before);
+	assert_int_equal(mem_thread_create(&u->mem, &thread, note_mask, &h), 0);
+	mem_thread_join(&u->mem, thread);
+	assert_true(h.ran);
+	assert_true(sigismember(&h.mask, SIGTERM));
+	assert_true(sigismember(&h.mask, SIGALRM));
+	assert_true(sigismember(&h.mask, SIGSEGV));
+	pthread_sigmask(SIG_SETMASK, NULL, &after);
+	assert_int_equal(sigismember(&before, SIGTERM),
+			 sigismember(&after, SIGTERM));
+}
+
+static int no_thread(void *ctx, void **thread, void (*run)(void *arg), void *arg)
+{
+	(void)ctx, (void)thread, (void)run, (void)arg;
+	errno = EDOM;
+	return 77;
+}
+
+static void join_nothing(void *ctx, void *thread)
+{
+	(void)ctx, (void)thread;
+}
+
+static void D48_a_thread_that_can_t_be_made_is_eagain(void **state)
+{
+	struct unit *u = *state;
+	struct zswap_hooks hooks = { .size = sizeof(hooks),
+				     .thread_create = no_thread,
+				     .thread_join = join_nothing };
+	struct mem mem;
+	void *thread;
+
+	(void)u;
+	assert_int_equal(mem_init(&mem, &hooks), 0);
+	errno = 0;
+	assert_int_equal(mem_thread_create(&mem, &thread, note_mask, NULL),
+			 -EAGAIN);
+	assert_int_equal(errno, 0);
+	mem_exit(&mem);
+	hooks.thread_join = NULL;
+	assert_int_equal(mem_init(&mem, &hooks), -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
@@ -452,6 +520,8 @@ int main(void)
 		unit_case(a_cache_that_was_never_made_may_end),
 		unit_case(objects_may_be_freed_by_another_thread),
 		cmocka_unit_test(threads_may_allocate_and_free_at_once),
+		unit_case(a_helper_thread_runs_with_all_signals_blocked),
+		unit_case(D48_a_thread_that_can_t_be_made_is_eagain),
 	};
 
 	watchdog_start("test_mem", 60);

@@ -579,6 +579,80 @@ static void threads_may_take_and_give_at_once(void **state)
 	assert_int_equal(atomic_load(&mem.metadata_bytes), 0);
 }
 
+/* ---- all spans together -------------------------------------------------- */
+
+static uint64_t granules_held(struct unit *u)
+{
+	struct mem_held held = mem_held(&u->mem);
+
+	return held.used_granules + held.reserve_granules;
+}
+
+static void D59_the_sum_of_all_spans_is_what_each_holds(void **state)
+{
+	struct unit *u = *state;
+	struct span_pool one = { 0 }, two = { 0 };
+	void *a, *b;
+
+	span_init(&one, &u->mem, 4096);
+	span_init(&two, &u->mem, 4096);
+	a = span_alloc(&one, 5, u);
+	b = span_alloc(&two, 7, u);
+	assert_int_equal(granules_held(u), 12);
+	assert_int_equal(mem_held(&u->mem).used_granules, 12);
+	span_free(&one, a, 5);
+	assert_int_equal(granules_held(u), 7);
+	/* A span that ends with runs in use takes its share along. */
+	span_exit(&two);
+	assert_int_equal(granules_held(u), 0);
+	(void)b;
+	span_exit(&one);
+}
+
+static void D64_no_run_goes_beyond_the_limit_and_the_slack(void **state)
+{
+	struct unit *u = *state;
+	struct span_pool one = { 0 }, two = { 0 };
+	void *a;
+
+	span_init(&one, &u->mem, 4096);
+	span_init(&two, &u->mem, 4096);
+	one.slack_bytes = 4 * 4096;
+	atomic_store(&u->mem.held_max_bytes, 10 * 4096);
+	assert_non_null(span_alloc(&two, 8, u));
+	assert_true(span_has_room(&one, 6));
+	assert_false(span_has_room(&one, 7));
+	assert_null(span_alloc(&one, 7, u));
+	a = span_alloc(&one, 6, u);
+	assert_non_null(a);
+	assert_null(span_alloc(&one, 1, u));
+	assert_null(span_alloc(&two, 1, u));
+	assert_int_equal(granules_held(u), 14);
+	span_free(&one, a, 6);
+	assert_non_null(span_alloc(&two, 2, u));
+	span_exit(&one);
+	span_exit(&two);
+}
+
+/* Its memory is there, so that using it makes nothing larger. */
+static void a_waiting_run_is_handed_out_at_the_limit(void **state)
+{
+	struct unit *u = *state;
+	struct span_pool span = { 0 };
+	void *run;
+
+	span_init(&span, &u->mem, 4096);
+	for (int i = 0; i < 20; i++)
+		assert_non_null(span_alloc(&span, 16, u));
+	run = span_alloc(&span, 2, u);
+	span_free(&span, run, 2);
+	assert_int_equal(span_held(&span).reserve_bytes, 2 * 4096);
+	atomic_store(&u->mem.held_max_bytes, 4096);
+	assert_null(span_alloc(&span, 3, u));
+	assert_ptr_equal(span_alloc(&span, 2, u), run);
+	span_exit(&span);
+}
+
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
@@ -599,6 +673,9 @@ int main(void)
 		unit_case(only_whole_system_pages_go_back),
 		unit_case(D60_joined_runs_give_back_a_system_page),
 		unit_case(an_unused_chunk_is_purged_by_whole_system_pages),
+		unit_case(D59_the_sum_of_all_spans_is_what_each_holds),
+		unit_case(D64_no_run_goes_beyond_the_limit_and_the_slack),
+		unit_case(a_waiting_run_is_handed_out_at_the_limit),
 		cmocka_unit_test(threads_may_take_and_give_at_once),
 	};
 

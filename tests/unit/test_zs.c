@@ -6,6 +6,7 @@
  */
 #include "unit.h"
 
+#include <errno.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -668,10 +669,29 @@ static void D53_a_debug_build_detects_wrong_frees(void **state)
 #endif
 }
 
+static void D64_a_zspage_beyond_the_limit_is_refused_as_such(void **state)
+{
+	struct unit *u = *state;
+	struct zs_pool *pool = pool_new(&u->mem, PAGE, CHAIN);
+	zs_cell cells[3] = { 0 };
+
+	atomic_store(&u->mem.held_max_bytes, 2 * PAGE);
+	take_many(pool, PAGE, cells, 2);
+	assert_int_equal(zs_malloc(pool, PAGE, &cells[2]), -EDQUOT);
+	assert_int_equal(zs_malloc(pool, 100, &cells[2]), -EDQUOT);
+	assert_int_equal(cells[2], 0);
+	assert_true(zs_pool_check(pool));
+	atomic_store(&u->mem.held_max_bytes, 3 * PAGE);
+	take(pool, PAGE, &cells[2]);
+	give_many(pool, PAGE, cells, 3);
+	zs_destroy_pool(pool);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest cases[] = {
 		unit_case(requests_of_nothing_or_over_a_page_are_refused),
+		unit_case(D64_a_zspage_beyond_the_limit_is_refused_as_such),
 		unit_case(D48_pools_survive_any_failing_hook),
 		unit_case(D48_requests_survive_any_failing_hook),
 		unit_case(a_fresh_zspage_hands_out_its_objects_in_order),
