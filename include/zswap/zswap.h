@@ -81,6 +81,9 @@ typedef struct {
 /* No area contains this slot: area 65535 may have one slot less than others. */
 #define ZSWAP_SLOT_NONE UINT64_MAX
 
+/* A limit in bytes that is none. */
+#define ZSWAP_UNLIMITED UINT64_MAX
+
 /**
  * zswap_slot() - the slot of an area's type and an offset in it
  *
