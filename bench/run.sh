@@ -9,7 +9,8 @@ set -eu
 
 name=bench/run.sh
 source=$(CDPATH='' cd -- "$(dirname -- "$(readlink -f -- "$0")")/.." && pwd -P)
-wanted="liblz4=liblz4-dev libzstd=libzstd-dev"
+wanted="liblz4=liblz4-dev libzstd=libzstd-dev zlib=zlib1g-dev
+	libdeflate=libdeflate-dev libxxhash=libxxhash-dev"
 commands=
 options="--buildtype=release -Dtests=disabled -Dexamples=false -Dbench=true"
 . "$source/tests/prepare.sh"

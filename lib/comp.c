@@ -3,64 +3,14 @@
 
 #include <string.h>
 
-static const struct zswap_compressor *const builtin[] = { &comp_lz4 };
-
 /* How many codec calls the thread is in: more than one where they nest. */
 static THREAD_LOCAL unsigned codec_depth;
 
-/* ---- specs and names ----------------------------------------------------- */
-
-static bool is_name_char(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ||
-	       c == '-';
-}
-
-/* Bytes of the name that s begins with; 0 when it is none or too long. */
-static size_t name_length(const char *s)
-{
-	size_t n = 0;
-
-	while (is_name_char(s[n]))
-		n++;
-	return n <= COMP_MAX_NAME ? n : 0;
-}
-
-static bool has_name(const struct zswap_compressor *ops, const char *name,
-		     size_t len)
-{
-	return strlen(ops->name) == len && !memcmp(ops->name, name, len);
-}
-
-static bool ops_are_complete(const struct zswap_compressor *ops)
-{
-	if (!ops || ops->size < sizeof(*ops) || !ops->name)
-		return false;
-	if (!name_length(ops->name) || ops->name[name_length(ops->name)])
-		return false;
-	if (ops->flags & ~ZSWAP_COMP_SEGMENTS)
-		return false;
-	if (ops->batch_size > ZSWAP_COMP_MAX_BATCH ||
-	    (ops->batch_size > 1 && !(ops->flags & ZSWAP_COMP_SEGMENTS)))
-		return false;
-	return ops->compress && ops->decompress;
-}
-
-static int find(const struct comp_list *own, const char *name, size_t len,
-		const struct zswap_compressor **out)
-{
-	*out = NULL;
-	for (size_t i = 0; i < own->nr; i++) {
-		if (!ops_are_complete(own->all[i]))
-			return -EINVAL;
-		if (!*out && has_name(own->all[i], name, len))
-			*out = own->all[i];
-	}
-	for (size_t i = 0; !*out && i < ARRAY_SIZE(builtin); i++)
-		if (has_name(builtin[i], name, len))
-			*out = builtin[i];
-	return *out ? 0 : -ENOENT;
-}
+/*
+ * The contexts the thread used last, counted from 1 on; 0: none yet. Numbers
+ * mean the same in every set, for each set has as many as it needs.
+ */
+static THREAD_LOCAL unsigned last_compress, last_decompress;
 
 /* ---- the instance -------------------------------------------------------- */
 
@@ -223,17 +173,22 @@ static void contexts_exit(struct comp *comp, struct comp_contexts *set,
 		 comp->mem->nr_cpus * sizeof(*set->all), CACHE_LINE);
 }
 
-static struct comp_context *try_claim(struct comp_contexts *set)
+static struct comp_context *try_claim(struct comp_contexts *set, unsigned *last)
 {
 	unsigned nr = atomic_load_explicit(&set->nr, memory_order_acquire);
-	unsigned first = thread_number() % nr;
+	unsigned first = *last ? *last - 1 : thread_number();
 
+	if (unlikely(first >= nr))
+		first %= nr;
 	for (unsigned i = 0; i < nr; i++) {
+		unsigned at = first + i < nr ? first + i : first + i - nr;
 		struct comp_context *ctx = atomic_load_explicit(
-			&set->all[(first + i) % nr], memory_order_relaxed);
+			&set->all[at], memory_order_relaxed);
 
-		if (lock_try(&ctx->lock))
+		if (lock_try(&ctx->lock)) {
+			*last = at + 1;
 			return ctx;
+		}
 	}
 	return NULL;
 }
@@ -243,7 +198,8 @@ static struct comp_context *try_claim(struct comp_contexts *set)
  * between the try and the wait changes nr_released, so that the wait ends at
  * once; one that does not see the waiter costs a millisecond.
  */
-static struct comp_context *claim_and_wait(struct comp_contexts *set)
+static struct comp_context *claim_and_wait(struct comp_contexts *set,
+					   unsigned *last)
 {
 	struct comp_context *ctx = NULL;
 
@@ -253,7 +209,7 @@ static struct comp_context *claim_and_wait(struct comp_contexts *set)
 	while (!ctx) {
 		uint32_t seen = atomic_load(&set->nr_released);
 
-		ctx = try_claim(set);
+		ctx = try_claim(set, last);
 		if (!ctx)
 			wait_while(&set->nr_released, seen);
 	}
@@ -264,7 +220,7 @@ static struct comp_context *claim_and_wait(struct comp_contexts *set)
 struct comp_context *comp_claim(struct comp *comp)
 {
 	struct comp_contexts *set = &comp->compress;
-	struct comp_context *ctx = try_claim(set);
+	struct comp_context *ctx = try_claim(set, &last_compress);
 
 	if (likely(ctx))
 		return ctx;
@@ -273,9 +229,9 @@ struct comp_context *comp_claim(struct comp *comp)
 	    lock_try(&set->grow)) {
 		contexts_grow(comp, set, true);
 		lock_give(&set->grow);
-		ctx = try_claim(set);
+		ctx = try_claim(set, &last_compress);
 	}
-	return ctx ? ctx : claim_and_wait(set);
+	return ctx ? ctx : claim_and_wait(set, &last_compress);
 }
 
 void comp_release(struct comp_context *ctx)
@@ -291,18 +247,6 @@ void comp_release(struct comp_context *ctx)
 }
 
 /* ---- making and ending --------------------------------------------------- */
-
-/* Cuts a spec in name and options; 0 when it is malformed. */
-static size_t parse_spec(const char *spec, const char **options)
-{
-	size_t len = name_length(spec);
-
-	*options = spec + len;
-	if (!**options)
-		return len;
-	++*options;
-	return spec[len] == ':' && **options ? len : 0;
-}
 
 static void comp_init(struct comp *comp, struct mem *mem, uint32_t unit_size,
 		      const struct zswap_compressor *ops)
@@ -338,26 +282,18 @@ static int comp_start(struct comp *comp, const char *options)
 			     comp->mem->nr_cpus);
 }
 
-int comp_create(struct mem *mem, const struct comp_list *own, const char *spec,
-		uint32_t unit_size, struct comp **out)
+int comp_create(struct mem *mem, const struct spec *spec, uint32_t unit_size,
+		struct comp **out)
 {
-	const struct zswap_compressor *ops;
-	const char *options;
-	size_t len = parse_spec(spec, &options);
 	struct comp *comp;
 	int err;
 
 	*out = NULL;
-	if (!len)
-		return -EINVAL;
-	err = find(own, spec, len, &ops);
-	if (err)
-		return err;
 	comp = mem_zalloc(mem, sizeof(*comp), CACHE_LINE);
 	if (!comp)
 		return -ENOMEM;
-	comp_init(comp, mem, unit_size, ops);
-	err = comp_start(comp, options);
+	comp_init(comp, mem, unit_size, spec->ops);
+	err = comp_start(comp, spec->options);
 	if (err) {
 		comp_destroy(comp); /* accepts a half-built comp */
 		return err;
@@ -468,9 +404,9 @@ int comp_decompress(struct comp *comp, const void *src, uint32_t src_len,
 
 	if (!comp->decompress.max)
 		return decompress_request(comp, NULL, src, src_len, page);
-	ctx = try_claim(&comp->decompress);
+	ctx = try_claim(&comp->decompress, &last_decompress);
 	if (!ctx)
-		ctx = claim_and_wait(&comp->decompress);
+		ctx = claim_and_wait(&comp->decompress, &last_decompress);
 	if (!ctx)
 		return -EDEADLK;
 	err = decompress_request(comp, ctx->state, src, src_len, page);

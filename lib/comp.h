@@ -2,14 +2,16 @@
 /*
  * comp.h - compressors by name, and requests to them
  *
- * A *comp* is one instance of one compressor, made from a spec ("name" or
- * "name:options"). Built-in compressors and the caller's own come through the
- * same public vtable, <zswap/compressor.h>.
+ * A *comp* is one instance of one compressor with certain options. Built-in
+ * compressors and the caller's own come through the same public vtable,
+ * <zswap/compressor.h>.
  *
  * Compressing needs a *context*: the codec's state, an output buffer for each
  * page of a store batch, and the segments of the requests. A thread claims the
- * context of its number, which it mostly had last time, or any other free one,
- * and has it to itself until the release. The first is made with the comp;
+ * context it used last, whose tables the processor's cache may still hold, or
+ * any other free one, and has it to itself until the release. What a thread
+ * remembers is a number, so that nothing is left of it when it ends; a new
+ * thread begins with its own number. The first context is made with the comp;
  * a store that finds none free adds one, up to one for each processor, and
  * after that (or without memory) waits for the first that is released.
  *
@@ -32,12 +34,10 @@
 #define ZSWAP_COMP_H
 
 #include "mem.h"
-
-#include <zswap/compressor.h>
+#include "spec.h"
 
 /* Pages of a store that are compressed before they are placed. */
 #define COMP_STORE_BATCH 8
-#define COMP_MAX_NAME 31
 
 struct comp_context {
 	struct lock lock;
@@ -60,7 +60,7 @@ struct comp_contexts {
 struct comp {
 	struct mem *mem;
 	struct zswap_compressor ops;
-	char name[COMP_MAX_NAME + 1];
+	char name[SPEC_MAX_NAME + 1];
 	struct zswap_comp_env env;
 	void *instance;
 	bool created;
@@ -71,22 +71,14 @@ struct comp {
 	struct comp_contexts compress, decompress;
 };
 
-/* The caller's compressors, looked through before the built-in ones. */
-struct comp_list {
-	const struct zswap_compressor *const *all;
-	size_t nr;
-};
-
 /**
- * comp_create() - make an instance from a spec
- * @spec: "name" or "name:options"
+ * comp_create() - make an instance
  *
- * Return: 0, or with *out NULL -EINVAL (malformed spec, unknown option, a
- *         vtable that lacks something), -ENOENT (no such name), -ENOMEM, or
- *         what the compressor's functions returned.
+ * Return: 0, or with *out NULL -EINVAL (a bound that no codec needs), -ENOMEM,
+ *         or what the compressor's functions returned.
  */
-int comp_create(struct mem *mem, const struct comp_list *own, const char *spec,
-		uint32_t unit_size, struct comp **out);
+int comp_create(struct mem *mem, const struct spec *spec, uint32_t unit_size,
+		struct comp **out);
 /* NULL is fine. */
 void comp_destroy(struct comp *comp);
 
@@ -123,8 +115,5 @@ static inline const void *comp_buffer(const struct comp_context *ctx,
  */
 int comp_decompress(struct comp *comp, const void *src, uint32_t src_len,
 		    void *page);
-
-/* Built-in compressors, each in comp/NAME.c. */
-extern const struct zswap_compressor comp_lz4;
 
 #endif /* ZSWAP_COMP_H */

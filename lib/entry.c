@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "entry.h"
 
+#include "checksum.h"
 #include "fill.h"
 
 #include <string.h>
@@ -12,13 +13,10 @@ static uint32_t length_of(uint32_t info)
 	return info & ENTRY_LENGTH_MASK;
 }
 
-/* The pool an entry was stored in. There is one today. */
+/* The pool an entry was stored in, which it keeps alive. */
 static struct pool *pool_of(struct zswap *z, uint32_t info)
 {
-	zswap_assert((info >> ENTRY_POOL_SHIFT & ENTRY_POOL_MASK) ==
-		     z->pool->number);
-	(void)info;
-	return z->pool;
+	return pools_at(&z->pools, info >> ENTRY_POOL_SHIFT & ENTRY_POOL_MASK);
 }
 
 int entry_alloc_bulk(struct zswap *z, unsigned n, struct entry **out)
@@ -39,14 +37,29 @@ void entry_set_filled(struct entry *e, uint64_t word)
 			      memory_order_relaxed);
 }
 
-int entry_set_payload(struct pool *pool, struct entry *e, const void *payload,
-		      uint32_t len, bool raw)
+static void set_checksum(struct entry *e, const void *payload, uint32_t len)
+{
+	((struct checked_entry *)e)->checksum = checksum(payload, len);
+}
+
+static bool has_checksum(struct entry *e, const void *payload, uint32_t len)
+{
+	return ((struct checked_entry *)e)->checksum == checksum(payload, len);
+}
+
+int entry_set_payload(struct zswap *z, struct pool *pool, struct entry *e,
+		      const void *payload, uint32_t len, bool raw)
 {
 	int err = zs_malloc(pool->zs, len, &e->cell);
+	void *object;
 
 	if (err)
 		return err;
-	memcpy(zs_payload(pool->zs, &e->cell, len), payload, len);
+	object = zs_payload(pool->zs, &e->cell, len);
+	memcpy(object, payload, len);
+	/* Of the copy: the caller may be changing a raw page this instant. */
+	if (z->checksum)
+		set_checksum(e, object, len);
 	atomic_store_explicit(&e->info,
 			      len | pool->number << ENTRY_POOL_SHIFT |
 				      ENTRY_REFERENCED | (raw ? ENTRY_RAW : 0),
@@ -58,8 +71,12 @@ static void free_entry(struct zswap *z, struct entry *e)
 {
 	uint32_t info = entry_info(e);
 
-	if (length_of(info))
-		zs_free(pool_of(z, info)->zs, &e->cell, length_of(info));
+	if (length_of(info)) {
+		struct pool *pool = pool_of(z, info);
+
+		zs_free(pool->zs, &e->cell, length_of(info));
+		pools_put(&z->pools, pool, 1);
+	}
 	slab_free(&z->entries, e);
 }
 
@@ -187,6 +204,8 @@ int entry_read(struct zswap *z, struct entry *e, void *page)
 	pool = pool_of(z, info);
 	payload = zs_payload(pool->zs, &e->cell, len);
 	prefetch_payload(payload, len);
+	if (z->checksum && unlikely(!has_checksum(e, payload, len)))
+		return -EIO;
 	if (info & ENTRY_RAW) {
 		memcpy(page, payload, len);
 		return 0;

@@ -151,8 +151,9 @@
 #include "zswap_priv.h"
 
 /*
- * 16 bytes. The entry is its object's cell: what the allocator calls a cell is
- * the first field. The upper half of refs is free (for an age and a tier).
+ * 16 bytes, and 16 more in a cache with checksums. The entry is its object's
+ * cell: what the allocator calls a cell is the first field. The upper half of
+ * refs is free (for an age and a tier).
  */
 struct entry {
 	union {
@@ -161,6 +162,13 @@ struct entry {
 	};
 	_Atomic uint32_t info; /* length, pool, flags */
 	_Atomic uint32_t refs;
+};
+
+/* Where there are checksums: of the payload, never changed once published. */
+struct checked_entry {
+	struct entry entry;
+	uint64_t checksum;
+	uint64_t unused; /* entries are aligned to 16 */
 };
 
 static_assert(sizeof(struct entry) <= 48, "entries must stay small");
@@ -199,14 +207,24 @@ static inline enum zswap_state entry_state(struct entry *e)
 
 /* ---- making and freeing -------------------------------------------------- */
 
+/* Bytes of an entry in a cache with or without checksums. */
+static inline size_t entry_bytes(bool checksum)
+{
+	return checksum ? sizeof(struct checked_entry) : sizeof(struct entry);
+}
+
 /* Allocates n blank entries, or none: 0 or -ENOMEM. */
 int entry_alloc_bulk(struct zswap *z, unsigned n, struct entry **out);
 
 /* Complete a blank entry, which nobody else knows yet. */
 void entry_set_filled(struct entry *e, uint64_t word);
-/* Copies the payload into an object. 0, or -ENOMEM, and e is still blank. */
-int entry_set_payload(struct pool *pool, struct entry *e, const void *payload,
-		      uint32_t len, bool raw);
+/*
+ * Copies the payload into an object of a pool of which the caller has a
+ * reference for it. 0, and the reference is the entry's; or -ENOMEM or -EDQUOT
+ * (the limit), and e is still blank.
+ */
+int entry_set_payload(struct zswap *z, struct pool *pool, struct entry *e,
+		      const void *payload, uint32_t len, bool raw);
 
 /* Frees entries that were never published, blank or complete. */
 void entry_discard(struct zswap *z, struct entry *const *entries, unsigned n);

@@ -113,7 +113,7 @@ int load_page(struct zswap *z, struct area *area, uint64_t offset, void *page,
 		if (take_page(z, cluster, slot, e))
 			break;
 	}
-	stats_add(&z->stats, STAT_ZSWPIN, !err);
+	stats_add(&z->stats, err ? STAT_LOAD_ERRORS : STAT_ZSWPIN, 1);
 	return err;
 }
 
@@ -218,12 +218,14 @@ static void finish(struct load *l, bool taken)
 	}
 }
 
-static void report(struct load *l)
+static void report(struct load *l, unsigned delivered)
 {
 	int *results = l->folio->results;
 	unsigned nr = l->folio->nr_pages;
 
+	stats_add(&l->z->stats, STAT_ZSWPIN, delivered);
 	stats_add(&l->z->stats, STAT_LOAD_MISSES, nr - l->nr_present);
+	stats_add(&l->z->stats, STAT_LOAD_ERRORS, l->nr_present - delivered);
 	for (unsigned i = 0; results && i < nr; i++)
 		results[i] = !l->pinned[i]        ? -ENOENT :
 			     l->status[i] == -EIO ? -EIO :
@@ -284,7 +286,8 @@ int load_folio(struct zswap *z, struct area *area,
 	struct load l;
 	struct range range;
 	bool taken = false;
-	int err, delivered = 0;
+	unsigned delivered = 0;
+	int err;
 
 	l.z = z;
 	l.folio = folio;
@@ -298,9 +301,8 @@ int load_folio(struct zswap *z, struct area *area,
 		err = load_round(&l, &range, flags, &taken);
 	while (err > 0);
 	if (!err)
-		delivered = (int)nr_readable(&l);
-	report(&l);
+		delivered = nr_readable(&l);
+	report(&l, delivered);
 	finish(&l, taken);
-	stats_add(&z->stats, STAT_ZSWPIN, (uint64_t)delivered);
-	return err ? err : flags & ZSWAP_LOAD_PARTIAL ? delivered : 0;
+	return err ? err : flags & ZSWAP_LOAD_PARTIAL ? (int)delivered : 0;
 }

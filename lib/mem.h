@@ -81,7 +81,7 @@ bool mem_can_purge(const struct mem *mem);
 /* Gives back whole system pages; 0 when they are really gone. */
 int mem_purge(struct mem *mem, void *addr, size_t bytes);
 
-/* Starts a thread, with all signals blocked: 0, or -EAGAIN when there is none. */
+/* Starts a thread, with all signals blocked: 0, or -EAGAIN. */
 int mem_thread_create(struct mem *mem, void **thread, void (*run)(void *arg),
 		      void *arg);
 void mem_thread_join(struct mem *mem, void *thread);

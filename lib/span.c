@@ -87,8 +87,8 @@ static void *granule_addr(const struct span_pool *span, struct chunk *chunk,
 static void unlock(struct span_pool *span)
 {
 	uint64_t counts = (uint64_t)span->nr_used << 32 | span->nr_reserve;
-	uint64_t old = atomic_load_explicit(&span->counts,
-					    memory_order_relaxed);
+	uint64_t old =
+		atomic_load_explicit(&span->counts, memory_order_relaxed);
 
 	if (counts != old) {
 		atomic_store_explicit(&span->counts, counts,

@@ -12,19 +12,35 @@
 
 #include "mem.h"
 
+/* Those of each load and store first: in a shard's first cache line. */
 enum stat {
-	STAT_ZSWPOUT,
 	STAT_ZSWPIN,
 	STAT_LOAD_MISSES,
-	STAT_DECOMPRESS_FAIL,
+	STAT_ZSWPOUT,
 	STAT_SAME_FILLED_STORED,
 	STAT_INCOMPRESSIBLE_STORED,
+	STAT_LOAD_ERRORS,
+	STAT_DECOMPRESS_FAIL,
 	STAT_COMPRESS_ENGINE_FAIL,
+	STAT_POOL_LIMIT_HIT,
+	STAT_REJECT_DISABLED,
+	STAT_REJECT_LIMIT,
+	STAT_REJECT_COMPRESS_POOR,
+	STAT_REJECT_COMPRESS_FAIL,
 	STAT_REJECT_ALLOC_FAIL,
 	STAT_REJECT_KMEMCACHE_FAIL,
-	STAT_REJECT_DISABLED,
-	NR_STATS
+	STAT_REJECT_NO_CONTEXT,
+	STAT_STORED_FOLIOS, /* STATS_SIZES of them, by stats_size() */
+	STATS_SIZES = 10,
+	STAT_REFUSED_FOLIOS = STAT_STORED_FOLIOS + STATS_SIZES,
+	NR_STATS = STAT_REFUSED_FOLIOS + STATS_SIZES
 };
+
+/* Which of the sizes a folio is counted under: 1, 2, 3-4, 5-8 ... 257-512. */
+static inline unsigned stats_size(unsigned nr_pages)
+{
+	return nr_pages > 1 ? 32 - (unsigned)__builtin_clz(nr_pages - 1) : 0;
+}
 
 struct stats_shard {
 	alignas(CACHE_LINE) _Atomic uint64_t counts[NR_STATS];
@@ -52,8 +68,11 @@ static inline void stats_add(struct stats *stats, enum stat stat, uint64_t n)
 
 uint64_t stats_sum(const struct stats *stats, enum stat stat);
 
+/* Fills the fields that are counters. */
+void stats_read_counters(const struct stats *stats, struct zswap_stats *out);
+
 /* Writes lines "name value"; returns as zswap_format_stats(). */
-long stats_format_text(const struct zswap_stats *snapshot, char *buf,
-		       size_t len);
+long stats_format_text(const struct zswap_stats *snapshot,
+		       const char *compressor, char *buf, size_t len);
 
 #endif /* ZSWAP_STATS_H */

@@ -9,9 +9,14 @@
  */
 #include <zswap/zswap.h>
 
+#include "checksum.h"
 #include "entry.h"
+#include "sysmem.h"
 
 #include <string.h>
+
+#define NORMAL_POOL_PERCENT 20
+#define NORMAL_THRESHOLD_PERCENT 90
 
 /* ---- creation ------------------------------------------------------------ */
 
@@ -25,7 +30,27 @@ static int check_params(const struct zswap_params *params)
 	if (params->nr_compressors > 64 ||
 	    (params->nr_compressors && !params->compressors))
 		return -EINVAL;
-	return 0;
+	if (params->max_pool_percent > 100 ||
+	    params->accept_threshold_percent > 100 ||
+	    params->raw_policy > ZSWAP_RAW_REFUSE || params->checksum > 1)
+		return -EINVAL;
+	return params->checksum && !CHECKSUM_AVAILABLE ? -EOPNOTSUPP : 0;
+}
+
+static void set_limits(struct zswap *z, const struct zswap_params *params)
+{
+	unsigned percent = params->max_pool_percent;
+	unsigned threshold = params->accept_threshold_percent;
+
+	limit_init(&z->limit, &z->mem, z->page_size);
+	limit_set_threshold(&z->limit,
+			    threshold ? threshold : NORMAL_THRESHOLD_PERCENT);
+	if (params->max_pool_bytes)
+		limit_set_bytes(&z->limit, params->max_pool_bytes);
+	else
+		limit_set_percent(&z->limit,
+				  percent ? percent : NORMAL_POOL_PERCENT,
+				  sysmem_bytes());
 }
 
 static int create_parts(struct zswap *z, const struct zswap_params *params)
@@ -35,11 +60,14 @@ static int create_parts(struct zswap *z, const struct zswap_params *params)
 	const char *spec = params->compressor ? params->compressor : "lz4";
 
 	z->page_size = params->page_size ? (uint32_t)params->page_size : 4096;
+	z->raw_policy = (enum zswap_raw_policy)params->raw_policy;
+	z->checksum = params->checksum;
 	atomic_init(&z->enabled, true);
+	set_limits(z, params);
 	swap_table_init(&z->table, &z->mem);
-	slab_cache_init(&z->entries, &z->mem, sizeof(struct entry));
+	slab_cache_init(&z->entries, &z->mem, entry_bytes(z->checksum));
 	stats_init(&z->stats, &z->mem);
-	return pool_create(&z->mem, &own, spec, z->page_size, 1, &z->pool);
+	return pools_init(&z->pools, &z->mem, z->page_size, &own, spec);
 }
 
 int zswap_create(struct zswap **out, const struct zswap_params *params)
@@ -93,7 +121,7 @@ void zswap_destroy(struct zswap *z)
 	while (swap_table_next_type(&z->table, &type))
 		swap_table_off(&z->table, type++, drop_cluster, z);
 	/* Its compressor's functions may still call the cache, now empty. */
-	pool_destroy(z->pool);
+	pools_exit(&z->pools);
 	swap_table_exit(&z->table);
 	slab_cache_exit(&z->entries);
 	mem = z->mem;
@@ -137,7 +165,9 @@ int zswap_swapoff(struct zswap *z, unsigned type)
 		return err;
 	if (type >= ZSWAP_MAX_TYPES)
 		return -ENXIO;
-	return swap_table_off(&z->table, type, drop_cluster, z);
+	err = swap_table_off(&z->table, type, drop_cluster, z);
+	pools_reap(&z->pools);
+	return err;
 }
 
 /*
@@ -187,6 +217,7 @@ int zswap_store_folio(struct zswap *z, const struct zswap_folio *folio)
 		return -ENXIO;
 	err = store_folio(z, area, folio);
 	area_leave(&z->table, area);
+	pools_reap(&z->pools);
 	return err;
 }
 
@@ -215,6 +246,7 @@ static int load(struct zswap *z, zswap_slot_t slot, void *page, bool keep)
 		return -ENXIO;
 	err = load_page(z, area, zswap_slot_offset(slot), page, keep);
 	area_leave(&z->table, area);
+	pools_reap_later(&z->pools);
 	return err;
 }
 
@@ -243,6 +275,7 @@ int zswap_load_folio(struct zswap *z, const struct zswap_folio *folio,
 		return -ENXIO;
 	err = load_folio(z, area, folio, flags);
 	area_leave(&z->table, area);
+	pools_reap_later(&z->pools);
 	return err;
 }
 
@@ -266,6 +299,7 @@ void zswap_invalidate(struct zswap *z, zswap_slot_t slot, uint64_t nr_slots)
 		return;
 	invalidate_range(z, area, first, end_of(area, first, nr_slots));
 	area_leave(&z->table, area);
+	pools_reap(&z->pools);
 }
 
 /* The first slot from *offset on, before end, that holds a page. */
@@ -349,6 +383,77 @@ int zswap_query(struct zswap *z, zswap_slot_t slot)
 	return state;
 }
 
+/* ---- settings ------------------------------------------------------------ */
+
+int zswap_spec_check(const char *spec, const char **where)
+{
+	static const struct comp_list nobody = { NULL, 0 };
+	struct spec resolved;
+
+	if (spec)
+		return spec_resolve(&nobody, spec, &resolved, where);
+	if (where)
+		*where = NULL;
+	return -EINVAL;
+}
+
+int zswap_set_compressor(struct zswap *z, const char *spec)
+{
+	int err = check_cache(z), saved_errno = errno;
+
+	if (err)
+		return err;
+	if (!spec)
+		return -EINVAL;
+	err = pools_switch(&z->pools, spec);
+	errno = saved_errno; /* the compressor's functions may change it */
+	return err;
+}
+
+long zswap_get_compressor(struct zswap *z, char *buf, size_t len)
+{
+	int err = check_cache(z);
+
+	if (err)
+		return err;
+	if (len && !buf)
+		return -EINVAL;
+	return (long)pools_spec(&z->pools, buf, len);
+}
+
+int zswap_set_max_pool_bytes(struct zswap *z, uint64_t bytes)
+{
+	int err = check_cache(z);
+
+	if (!err)
+		limit_set_bytes(&z->limit, bytes);
+	return err;
+}
+
+int zswap_set_max_pool_percent(struct zswap *z, unsigned percent)
+{
+	int err = check_cache(z);
+
+	if (err)
+		return err;
+	if (percent > 100)
+		return -EINVAL;
+	limit_set_percent(&z->limit, percent, sysmem_bytes());
+	return 0;
+}
+
+int zswap_set_accept_threshold_percent(struct zswap *z, unsigned percent)
+{
+	int err = check_cache(z);
+
+	if (err)
+		return err;
+	if (percent > 100)
+		return -EINVAL;
+	limit_set_threshold(&z->limit, percent);
+	return 0;
+}
+
 int zswap_set_enabled(struct zswap *z, bool on)
 {
 	int err = check_cache(z);
@@ -379,9 +484,8 @@ static void add_area_gauges(struct area *area, struct zswap_stats *sum)
 	}
 }
 
-static void read_gauges(struct zswap *z, struct zswap_stats *sum)
+static void read_page_gauges(struct zswap *z, struct zswap_stats *sum)
 {
-	struct span_held held = span_held(&z->pool->zs->span);
 	unsigned type = 0;
 
 	while (swap_table_next_type(&z->table, &type)) {
@@ -392,33 +496,26 @@ static void read_gauges(struct zswap *z, struct zswap_stats *sum)
 		add_area_gauges(area, sum);
 		area_leave(&z->table, area);
 	}
-	sum->pool_total_size = held.bytes;
-	sum->reserve_bytes = held.reserve_bytes;
-	sum->metadata_bytes = atomic_load_explicit(&z->mem.metadata_bytes,
-						   memory_order_relaxed);
-}
-
-static void read_counters(struct zswap *z, struct zswap_stats *out)
-{
-	const struct stats *s = &z->stats;
-
-	out->zswpout = stats_sum(s, STAT_ZSWPOUT);
-	out->zswpin = stats_sum(s, STAT_ZSWPIN);
-	out->load_misses = stats_sum(s, STAT_LOAD_MISSES);
-	out->decompress_fail = stats_sum(s, STAT_DECOMPRESS_FAIL);
-	out->same_filled_stored = stats_sum(s, STAT_SAME_FILLED_STORED);
-	out->incompressible_stored = stats_sum(s, STAT_INCOMPRESSIBLE_STORED);
-	out->compress_engine_fail = stats_sum(s, STAT_COMPRESS_ENGINE_FAIL);
-	out->reject_alloc_fail = stats_sum(s, STAT_REJECT_ALLOC_FAIL);
-	out->reject_kmemcache_fail = stats_sum(s, STAT_REJECT_KMEMCACHE_FAIL);
-	out->reject_disabled = stats_sum(s, STAT_REJECT_DISABLED);
+	sum->original_bytes =
+		(sum->stored_pages - sum->same_filled_pages) * z->page_size;
 }
 
 static void read_stats(struct zswap *z, struct zswap_stats *out)
 {
+	struct mem_held held = mem_held(&z->mem);
+	struct limit_values limit = limit_values(&z->limit);
+
 	memset(out, 0, sizeof(*out));
-	read_gauges(z, out);
-	read_counters(z, out);
+	read_page_gauges(z, out);
+	stats_read_counters(&z->stats, out);
+	out->reserve_bytes = held.reserve_granules * z->page_size;
+	out->pool_total_size =
+		held.used_granules * z->page_size + out->reserve_bytes;
+	out->metadata_bytes = atomic_load_explicit(&z->mem.metadata_bytes,
+						   memory_order_relaxed);
+	out->max_pool_bytes = limit.max_bytes;
+	out->accept_threshold_bytes = limit.threshold_bytes;
+	out->pools = atomic_load_explicit(&z->pools.nr, memory_order_relaxed);
 }
 
 int zswap_get_stats(struct zswap *z, struct zswap_stats *stats)
@@ -443,6 +540,7 @@ long zswap_format_stats(struct zswap *z, enum zswap_stats_format format,
 			char *buf, size_t len)
 {
 	int err = check_cache(z);
+	char spec[ZSWAP_MAX_SPEC + 1];
 	struct zswap_stats all;
 
 	if (err)
@@ -450,5 +548,6 @@ long zswap_format_stats(struct zswap *z, enum zswap_stats_format format,
 	if (format != ZSWAP_STATS_TEXT || (len && !buf))
 		return -EINVAL;
 	read_stats(z, &all);
-	return stats_format_text(&all, buf, len);
+	pools_spec(&z->pools, spec, sizeof(spec));
+	return stats_format_text(&all, spec, buf, len);
 }

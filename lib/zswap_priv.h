@@ -4,7 +4,8 @@
  *
  * Locks are taken from left to right, and those in braces never together:
  *
- *	context, grow -> table -> cluster (ascending)   { class, slab, span }
+ *	context, grow -> table -> cluster (ascending)
+ *		{ class, slab, span, pools, limit }
  *
  * A context's lock is that of comp.h, held over a codec's call, and `grow` that
  * of the thread that makes a context; a codec that calls the cache takes any of
@@ -18,7 +19,8 @@
 #ifndef ZSWAP_PRIV_H
 #define ZSWAP_PRIV_H
 
-#include "pool.h"
+#include "limit.h"
+#include "pools.h"
 #include "stats.h"
 #include "swap_table.h"
 
@@ -28,7 +30,10 @@ struct zswap {
 	struct mem mem;
 	uint32_t page_size;
 	_Atomic bool enabled;
-	struct pool *pool;
+	bool checksum;
+	enum zswap_raw_policy raw_policy;
+	struct limit limit;
+	struct pools pools;
 	struct swap_table table;
 	struct slab_cache entries;
 	struct stats stats;

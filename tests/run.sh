@@ -10,7 +10,8 @@ set -eu
 
 name=tests/run.sh
 source=$(CDPATH='' cd -- "$(dirname -- "$(readlink -f -- "$0")")/.." && pwd -P)
-wanted="liblz4=liblz4-dev cmocka=libcmocka-dev"
+wanted="liblz4=liblz4-dev libzstd=libzstd-dev zlib=zlib1g-dev
+	libdeflate=libdeflate-dev libxxhash=libxxhash-dev cmocka=libcmocka-dev"
 commands="c++=g++"
 options="-Dtests=enabled -Dbench=false -Ddebug_checks=true"
 . "$source/tests/prepare.sh"

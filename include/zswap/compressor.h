@@ -35,6 +35,8 @@
  * wait. Other threads on which they wait must not store or load, and none of
  * the functions that a store or a load runs (compress(), decompress(),
  * compress_ctx_create()) may swapoff an area. Nor may any destroy the cache.
+ * After a switch of compressors an instance and its contexts may be ended in a
+ * thread of the cache's own, with all signals blocked.
  *
  * Origin: the acomp interface of the Linux crypto layer, and the list series
  * "Batched zswap_store() with compression batching", whose units and segments
@@ -155,9 +157,10 @@ struct zswap_comp_env {
  * @decompress: the same the other way. The source may be damaged: it must
  *              neither read past src_len nor write past dst_len
  *
- * A page whose compression fails is counted (compress_engine_fail) and kept
- * raw; so is one that does not fit or whose result saves no room, uncounted. A
- * context may be used again after any failure: leave it fit for that.
+ * A page whose compression fails is counted (compress_engine_fail), and kept
+ * raw or refused; so is one that does not fit or whose result saves no room,
+ * uncounted: see enum zswap_raw_policy. A context may be used again after any
+ * failure: leave it fit for that.
  */
 struct zswap_compressor {
 	size_t size;

@@ -32,7 +32,8 @@
  * signal handler may call the library only if it did not interrupt a call.
  *
  * Memory. Load, peek, invalidate, query and the statistics allocate nothing.
- * Page buffers need no alignment.
+ * Page buffers need no alignment. What the pages take is limited: by default to
+ * a fifth of the memory that this process may use.
  *
  * Stack. zswap_store_folio() and zswap_load_folio() need up to 48 KiB of the
  * caller's stack, beside what a compressor of the caller's own takes.
@@ -131,9 +132,10 @@ static inline uint64_t zswap_slot_offset(zswap_slot_t slot)
  *
  * @alloc and @free are set together or not at all (malloc), @map and @unmap
  * likewise (anonymous private mappings that stay out of forked children, out of
- * huge pages, and give memory back by MADV_DONTNEED). A @purge of NULL beside a
- * @map of the caller's own means that memory goes back by whole mappings only;
- * a @purge without a @map is refused.
+ * huge pages, and give memory back by MADV_DONTNEED), and so are @thread_create
+ * and @thread_join (POSIX threads). A @purge of NULL beside a @map of the
+ * caller's own means that memory goes back by whole mappings only; a @purge
+ * without a @map is refused.
  *
  * Mappings are of 1024 pages, which hold their own description too, and one of
  * a system page, for telling a forked child, made by zswap_create(); where the
@@ -142,9 +144,18 @@ static inline uint64_t zswap_slot_offset(zswap_slot_t slot)
  * is left at MADV_DOFORK. What @alloc gives must stay in the memory of a forked
  * child.
  *
+ * A thread is started by zswap_set_compressor() alone, at most one for a cache;
+ * it blocks all signals, sleeps but when there is a pool to end, and is gone
+ * when zswap_destroy() returns. Without it the cache works as well.
+ *
  * Hooks are called by whatever thread is in a call of the cache, several at
  * once, and must not call the cache. @alloc and @map are called by
- * zswap_create(), zswap_swapon() and stores alone. The struct is copied.
+ * zswap_create(), zswap_swapon(), zswap_set_compressor() and stores alone. The
+ * struct is copied.
+ *
+ * One thing does not come through the hooks: libdeflate, where the library was
+ * built with it, takes the contexts of the compressor "deflate" from malloc(),
+ * for it knows no other way. They are not in metadata_bytes either.
  */
 struct zswap_hooks {
 	size_t size;
@@ -159,12 +170,28 @@ struct zswap_hooks {
 	void (*thread_join)(void *ctx, void *thread);
 };
 
+/*
+ * What becomes of a page that does not compress into less than a page's room,
+ * or whose compression fails.
+ */
+enum zswap_raw_policy {
+	/* It is stored uncompressed. */
+	ZSWAP_RAW_KEEP = 0,
+	/*
+	 * It is stored uncompressed where it could be written back, and refused
+	 * elsewhere, as Linux zswap does. No cache writes back yet: refused.
+	 */
+	ZSWAP_RAW_KERNEL = 1,
+	/* The store is refused. */
+	ZSWAP_RAW_REFUSE = 2,
+};
+
 /**
  * struct zswap_params - how a cache is made
  * @size:           sizeof(struct zswap_params)
- * @page_size:      bytes in a page: 4096 (0 means this), 16384 or 65536
- * @compressor:     the compressor's name, a colon and options where it has
- *                  any; NULL means "lz4". Built in: "lz4", without options
+ * @page_size:      bytes in a page: 4096 (0 means this), 16384 or 65536.
+ *                  Larger pages compress better, and cost more to load a part
+ * @compressor:     a spec, see below; NULL means "lz4"
  * @hooks:          NULL means malloc and mmap
  * @compressors:    @nr_compressors compressors of the caller's own, which
  *                  @compressor may name; one named like a built-in one hides
@@ -173,6 +200,18 @@ struct zswap_hooks {
  *                  members point to must stay until zswap_destroy() has
  *                  returned
  * @nr_compressors: 0..64
+ * @max_pool_bytes: limit of the bytes held for pages (pool_total_size), or
+ *                  ZSWAP_UNLIMITED; 0 means that @max_pool_percent says
+ * @max_pool_percent: the limit as 1..100 percent of the memory this process may
+ *                  use; 0 means 20. See zswap_set_max_pool_percent()
+ * @accept_threshold_percent: 1..100; 0 means 90. See
+ *                  zswap_set_accept_threshold_percent()
+ * @raw_policy:     an enum zswap_raw_policy
+ * @checksum:       1: an entry carries a checksum (XXH3, 64 bits) of its stored
+ *                  bytes, which every reading of it verifies, so that a page
+ *                  whose bytes have changed is -EIO and never a wrong page. It
+ *                  costs 16 bytes of metadata per page and some percent of a
+ *                  load. 0: damaged bytes may load as a wrong page
  */
 struct zswap_params {
 	size_t size;
@@ -181,6 +220,11 @@ struct zswap_params {
 	const struct zswap_hooks *hooks;
 	const struct zswap_compressor *const *compressors;
 	size_t nr_compressors;
+	uint64_t max_pool_bytes;
+	uint32_t max_pool_percent;
+	uint32_t accept_threshold_percent;
+	uint32_t raw_policy;
+	uint32_t checksum;
 };
 
 /**
@@ -193,10 +237,14 @@ struct zswap_params {
  * Ownership: the caller's, until zswap_destroy().
  * Return:    0, or one of these, after each of which nothing is left behind:
  *            -EINVAL  @out is NULL, a size is too small, the page size is none
- *                     of the three, half a pair of hooks, a malformed
- *                     compressor spec or option, a compressor without a member
- *                     it needs
+ *                     of the three, half a pair of hooks, a percentage above
+ *                     100, an unknown policy, a @checksum above 1, a malformed
+ *                     spec or unknown option, a compressor without a member it
+ *                     needs
+ *            -ERANGE  the spec has an option whose number is out of range
  *            -ENOENT  no compressor of that name
+ *            -EOPNOTSUPP  a checksum is asked for, and the library was built
+ *                     without libxxhash
  *            -ENOMEM  no memory
  *            or what the compressor's own functions returned
  */
@@ -215,6 +263,93 @@ ZSWAP_API void zswap_destroy(struct zswap *z);
 
 /* zswap_page_size() - bytes of a page in this cache; 0 when @z is NULL */
 ZSWAP_API size_t zswap_page_size(const struct zswap *z);
+
+/* ---- compressors ------------------------------------------------------- */
+
+/*
+ * A *spec* names a compressor and its options:
+ *
+ *	name                        zstd
+ *	name:option=value,...       zstd:level=-1
+ *
+ * White space around it does not matter. Its *canonical form* has each option
+ * of the compressor, in a fixed order, and numbers without superfluous digits:
+ * "zstd" and " zstd:level=+03" are both "zstd:level=3". Built in:
+ *
+ *	lz4       no option. LZ4 blocks
+ *	lz4hc     level=1..12 (9). LZ4 blocks, read as fast, made slowly
+ *	zstd      level=-131072..22 (3), as the library found allows; 0 is the
+ *	          default. Zstandard frames without content size, checksum and
+ *	          dictionary number. -1 lies between lz4 and 1 in every respect
+ *	deflate   level=1..9 (6). Raw deflate (RFC 1951), by libdeflate or zlib
+ *	lzo       no option. LZO1X-1; only where built with liblzo2, see README
+ *
+ * A compressor of the caller's own takes what follows the colon as it is, and
+ * its canonical form is the spec itself.
+ */
+#define ZSWAP_MAX_SPEC 255 /* bytes of a spec, and of its canonical form */
+
+/**
+ * zswap_spec_check() - whether a spec names a built-in compressor properly
+ * @spec:  the spec
+ * @where: NULL, or receives the place in @spec of what is wrong: the name, the
+ *         option's name, or its value. NULL when nothing is, or @spec is NULL
+ *
+ * These are the errors with which zswap_create() and zswap_set_compressor()
+ * refuse such a spec, too.
+ *
+ * Context: any thread; needs no cache.
+ * Return:  0, or
+ *          -ENOENT  no built-in compressor of that name; @where is the name
+ *          -EINVAL  not the form above, or too long: @where is the first thing
+ *                   that does not fit it. An option that the compressor does
+ *                   not have, or that comes twice: @where is its name. A value
+ *                   that is no number: @where is the value. Or @spec is NULL
+ *          -ERANGE  a number out of the option's range; @where is the number
+ */
+ZSWAP_API int zswap_spec_check(const char *spec, const char **where);
+
+/**
+ * zswap_set_compressor() - compress new pages with another compressor
+ * @spec: see above; it may name one of the caller's own compressors
+ *
+ * What is stored stays as it is, and loads through the compressor it was stored
+ * with. A compressor with all its entries is a *pool*: the switch makes a new
+ * one the current pool, and retires the old one, which ends with its last
+ * entry. A retired pool that still has entries is taken back into use if its
+ * canonical spec is asked for; the current pool's own spec changes nothing.
+ * Stores that are running go on with the pool they have begun with. At most 255
+ * pools have entries at a time.
+ *
+ * A retired pool is ended by the call that drops its last entry, when that is
+ * done with everything else; where that is a load or a peek, by a thread of the
+ * cache's own, so that no load waits for a compressor's destroy(). If that
+ * thread could not be started, it is left to the next call other than a load.
+ *
+ * Context: any thread, a compressor's functions as well. No lock that another
+ *          call needs is held while the compressor's functions run.
+ * Return:  0, or, with everything as it was:
+ *          -EINVAL  @z or @spec is NULL, or as zswap_spec_check()
+ *          -ERANGE  as zswap_spec_check()
+ *          -ENOENT  no compressor of that name
+ *          -EBUSY   255 other pools still have entries
+ *          -ENOMEM  no memory
+ *          -EOWNERDEAD  the cache is another process's
+ *          or what the compressor's own functions returned
+ * Origin:  the parameter `compressor` of Linux zswap; there a pool that can't
+ *          be made is always -EINVAL.
+ */
+ZSWAP_API int zswap_set_compressor(struct zswap *z, const char *spec);
+
+/**
+ * zswap_get_compressor() - the canonical spec of the compressor in use
+ * @buf: receives it and a NUL, cut to fit; NULL when @len is 0
+ * @len: bytes of @buf; ZSWAP_MAX_SPEC + 1 is always enough
+ *
+ * Return: its bytes without the NUL, so that a result of @len or more means
+ *         that it was cut; or -EINVAL, -EOWNERDEAD.
+ */
+ZSWAP_API long zswap_get_compressor(struct zswap *z, char *buf, size_t len);
 
 /* ---- areas ------------------------------------------------------------- */
 
@@ -293,16 +428,20 @@ struct zswap_folio {
  * All or nothing, and at one moment: until then loads find the older pages,
  * from then on the new ones. Older pages under the slots are replaced. A page
  * that repeats one 64-bit word is recognised and takes no room for its bytes;
- * one that does not compress into less than a page's room is kept as it is.
- * Each other page is compressed once.
+ * one that does not compress into less than a page's room is kept as it is, or
+ * refused: see enum zswap_raw_policy. Each other page is compressed once.
  *
  * Pages that change during the call are stored as some mixture, or load as
  * -EIO; no other page is harmed.
  *
  * Ownership: the pages are copied and not read after the call. They may be in
  *            read-only memory.
- * Results:   0 for a page that was stored; when the call fails, the error for
- *            the pages that caused it and -ECANCELED for the others.
+ * The limit is looked at before every batch of pages (8, or the compressor's
+ * batch_size); same-filled pages pass any limit but 0.
+ *
+ * Results:   0 for a page that was stored; when the call fails, for each page
+ *            that caused it its own error, and -ECANCELED for the others, or
+ *            the call's error for all where no page in particular caused it.
  * Context:   any thread; runs the compressor in it.
  * Return:    0, or
  *            -EINVAL  a NULL, no pages or too many, a flag, a group: nothing
@@ -310,8 +449,15 @@ struct zswap_folio {
  *            -ENXIO   no such area, or not all slots lie in it: likewise
  *            -EOWNERDEAD  the cache is another process's: likewise
  *            -EPERM   the cache is disabled: every slot of the folio is absent
+ *            -ENOSPC  the cache is full, see zswap_set_max_pool_bytes():
+ *                     likewise
+ *            -E2BIG   a page does not compress, and is not to be kept raw:
+ *                     likewise
+ *            -EIO     the compressor failed at a page, which is not to be kept
+ *                     raw: likewise
  *            -ENOMEM  no memory for the pages or their entries: likewise
  *            -EDEADLK called by a compressor, and no context is free: likewise
+ *            If several pages are at fault the first one's error is returned.
  * Origin:    zswap_store(), Linux mm/zswap.c. There a folio appears page by
  *            page, and one that fails half way is visible for a while. That a
  *            failed store removes the older pages is the kernel's rule: a
@@ -467,42 +613,140 @@ ZSWAP_API bool zswap_next_present(struct zswap *z, zswap_slot_t *slot);
  */
 ZSWAP_API int zswap_set_enabled(struct zswap *z, bool on);
 
+/**
+ * zswap_set_max_pool_bytes() - limit the memory for pages
+ * @bytes: of pool_total_size; 0 stores nothing, ZSWAP_UNLIMITED is no limit
+ *
+ * The cache is *full* when it holds as many bytes as its limit or more, and
+ * then stays full until it holds no more than the acceptance threshold, a share
+ * of the limit. Every store looks anew. A store into a full cache returns
+ * -ENOSPC and, like any failed store, leaves its slots absent. What is there
+ * stays when the limit is lowered below it.
+ *
+ * What is held can pass the limit by the bytes of one batch of pages for each
+ * store that is running, zspages included, and by no more. The metadata is
+ * outside the limit.
+ *
+ * Of this call and zswap_set_max_pool_percent() the last one counts.
+ *
+ * Context: any thread, at any moment.
+ * Return:  0, or -EINVAL when @z is NULL, or -EOWNERDEAD.
+ * Origin:  the check of Linux mm/zswap.c, which looks once for each folio.
+ */
+ZSWAP_API int zswap_set_max_pool_bytes(struct zswap *z, uint64_t bytes);
+
+/**
+ * zswap_set_max_pool_percent() - limit the memory for pages to a share
+ * @percent: 0..100 of the memory that this process may use; 0 stores nothing
+ *
+ * That memory is the machine's, or the smallest limit of a control group (v1 or
+ * v2) that the process is in, if that is less. It is found out now, and by
+ * zswap_create(), but not again when a control group's limit changes: call this
+ * again. The limit is rounded down to whole pages.
+ *
+ * Return: 0, or -EINVAL when @z is NULL or @percent above 100, or -EOWNERDEAD.
+ * Origin: the parameter `max_pool_percent` of Linux zswap, a share of all RAM.
+ */
+ZSWAP_API int zswap_set_max_pool_percent(struct zswap *z, unsigned percent);
+
+/**
+ * zswap_set_accept_threshold_percent() - where a full cache accepts again
+ * @percent: 0..100 of the limit, rounded down; 100: as soon as it is below
+ *           the limit, 0: when it is empty
+ *
+ * Return: 0, or -EINVAL when @z is NULL or @percent above 100, or -EOWNERDEAD.
+ * Origin: the parameter `accept_threshold_percent` of Linux zswap.
+ */
+ZSWAP_API int zswap_set_accept_threshold_percent(struct zswap *z,
+						 unsigned percent);
+
 /* ---- statistics -------------------------------------------------------- */
 
 /*
  * The counters and gauges of a cache, with one line on each. X(name, what it
- * means). A *gauge* is what is held now; a *counter* only grows.
+ * means). A *gauge* is what is held now; a *counter* only grows. Each folio
+ * given to a store, and each page asked of a load or a peek, counts when that
+ * call is done, if its arguments passed the checks.
  *
- * The three page gauges and compressed_bytes belong together: they are read
- * cluster by cluster (512 slots), each cluster at one moment, so that in every
- * snapshot same_filled + stored_incompressible <= stored, and they never exceed
- * what the slots can hold. pool_total_size and reserve_bytes belong together
- * too, read at a moment of their own.
- * Counters are each exact at rest, when no call is running.
+ * The page gauges, original_bytes and compressed_bytes belong together: they
+ * are read cluster by cluster (512 slots), each cluster at one moment, so that
+ * in every snapshot same_filled + stored_incompressible <= stored, and they
+ * never exceed what the slots can hold. pool_total_size and reserve_bytes
+ * belong together too, read at a moment of their own, and so do the two
+ * limits. Counters are each exact at rest, when no call is running; then
+ *
+ *	stores == stored_folios + refused_folios
+ *	stored_folios == the sum of stored_folios_1 .. stored_folios_512
+ *	refused_folios == the sum of refused_folios_1 .. refused_folios_512
+ *	               == the sum of all reject_...
+ *	loads == zswpin + load_misses + load_errors
+ *
+ * The compression ratio of what is compressed or raw is original_bytes /
+ * compressed_bytes, and with all that is held original_bytes /
+ * (pool_total_size + metadata_bytes); when original_bytes is 0 there is none.
  */
 #define ZSWAP_STATS(X)                                                         \
 	X(stored_pages, "gauge, pages: in the cache, of every kind")           \
 	X(same_filled_pages, "gauge, pages: of these, one repeated word")      \
 	X(stored_incompressible_pages, "gauge, pages: of these, kept raw")     \
-	X(compressed_bytes, "gauge, bytes: payload; a raw page counts whole,"  \
-			    " a same-filled one nothing")                      \
+	X(original_bytes, "gauge, bytes: uncompressed, of all pages but the"   \
+			  " same-filled ones")                                 \
+	X(compressed_bytes, "gauge, bytes: payload of the same pages; a raw"   \
+			    " page counts whole")                              \
 	X(pool_total_size, "gauge, bytes: zspages really held, reserve"        \
-			   " included")                                        \
+			   " included, of all pools")                          \
 	X(reserve_bytes, "gauge, bytes: of these, kept empty for reuse")       \
 	X(metadata_bytes, "gauge, bytes: entries, slot tables, descriptors,"   \
 			  " contexts, and the cache itself")                   \
+	X(max_pool_bytes, "gauge, bytes: the limit of pool_total_size;"        \
+			  " 2^64 - 1 is none")                                 \
+	X(accept_threshold_bytes, "gauge, bytes: a full cache accepts again"   \
+				  " at this pool_total_size")                  \
+	X(pools, "gauge, pools: the current one and those that have entries,"  \
+		 " or wait to be ended")                                       \
+	X(stores, "counter, folios: given to stores")                          \
+	X(stored_folios, "counter, folios: stored")                            \
+	X(refused_folios, "counter, folios: refused")                          \
 	X(zswpout, "counter, pages: stored, in folios that were stored whole") \
-	X(zswpin, "counter, pages: delivered by loads and peeks")              \
-	X(load_misses, "counter, pages: asked of loads and peeks, absent")     \
-	X(decompress_fail, "counter, pages: that did not decompress")          \
 	X(same_filled_stored, "counter, pages: of zswpout, one repeated word") \
 	X(incompressible_stored, "counter, pages: of zswpout, kept raw")       \
-	X(compress_engine_fail, "counter, pages: the compressor failed")       \
+	X(compress_engine_fail, "counter, pages: the compressor failed, whether" \
+				" kept raw or refused")                        \
+	X(pool_limit_hit, "counter, folios: found the limit reached, not only" \
+			  " the cache still full")                             \
+	X(reject_disabled, "counter, folios: refused, the cache was disabled") \
+	X(reject_limit, "counter, folios: refused, the cache was full")        \
+	X(reject_compress_poor, "counter, folios: refused, a page did not"     \
+				" compress")                                   \
+	X(reject_compress_fail, "counter, folios: refused, the compressor"     \
+				" failed")                                     \
 	X(reject_alloc_fail, "counter, folios: refused, no memory for pages"   \
 			     " or slot tables")                                \
 	X(reject_kmemcache_fail, "counter, folios: refused, no memory for"     \
 				 " entries")                                   \
-	X(reject_disabled, "counter, folios: refused, the cache was disabled")
+	X(reject_no_context, "counter, folios: refused, stored by a"           \
+			     " compressor while no context was free")          \
+	X(loads, "counter, pages: asked of loads and peeks")                   \
+	X(zswpin, "counter, pages: delivered by loads and peeks")              \
+	X(load_misses, "counter, pages: asked of loads and peeks, absent")     \
+	X(load_errors, "counter, pages: asked of loads and peeks, present and" \
+		       " not delivered: they, or others of their folio")       \
+	X(decompress_fail, "counter, attempts: pages that did not decompress") \
+	ZSWAP_STATS_BY_SIZE_(X, stored_folios, "stored")                       \
+	ZSWAP_STATS_BY_SIZE_(X, refused_folios, "refused")
+
+/* Folios by their pages, in powers of two: _4 counts those of 3 and 4. */
+#define ZSWAP_STATS_BY_SIZE_(X, name, what)                                    \
+	X(name##_1, "counter, folios: " what ", of 1 page")                    \
+	X(name##_2, "counter, folios: " what ", of 2 pages")                   \
+	X(name##_4, "counter, folios: " what ", of 3 to 4 pages")              \
+	X(name##_8, "counter, folios: " what ", of 5 to 8 pages")              \
+	X(name##_16, "counter, folios: " what ", of 9 to 16 pages")            \
+	X(name##_32, "counter, folios: " what ", of 17 to 32 pages")           \
+	X(name##_64, "counter, folios: " what ", of 33 to 64 pages")           \
+	X(name##_128, "counter, folios: " what ", of 65 to 128 pages")         \
+	X(name##_256, "counter, folios: " what ", of 129 to 256 pages")        \
+	X(name##_512, "counter, folios: " what ", of 257 to 512 pages")
 
 /**
  * struct zswap_stats - see ZSWAP_STATS for what each field means
@@ -530,7 +774,11 @@ ZSWAP_API int zswap_get_stats(struct zswap *z, struct zswap_stats *stats);
 
 /* Forms of the statistics as text. Later versions may add some at the end. */
 enum zswap_stats_format {
-	ZSWAP_STATS_TEXT = 0, /* a line "name value" for each field, in order */
+	/*
+	 * A line "name value" for each field, in order, and last the line
+	 * "compressor spec", with the canonical spec of the current one.
+	 */
+	ZSWAP_STATS_TEXT = 0,
 };
 
 /**

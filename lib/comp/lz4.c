@@ -8,7 +8,7 @@
  * LZ4_resetStream_fast() saves clearing the table, but then uses one of 4-byte
  * entries, half as many of them, and is up to 20 % slower on process memory.
  */
-#include "comp.h"
+#include "comp_builtin.h"
 
 #include <lz4.h>
 
@@ -42,10 +42,12 @@ static int decompress(void *instance, void *ctx, struct zswap_comp_request *req)
 	return 0;
 }
 
-const struct zswap_compressor comp_lz4 = {
+static const struct zswap_compressor ops = {
 	.size = sizeof(struct zswap_compressor),
 	.name = "lz4",
 	.bound = bound,
 	.compress = compress,
 	.decompress = decompress,
 };
+
+const struct comp_builtin comp_lz4 = { .ops = &ops };

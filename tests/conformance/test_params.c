@@ -12,9 +12,9 @@
 static void a_malformed_spec_is_refused(void **state)
 {
 	static const char *const specs[] = {
-		"",         ":",        "lz4:level=1", "LZ4",     " lz4",
-		"lz4 ",     "nope",     "lz4,zstd",    "lz4;",    "\n",
-		"lz4\n",    "nope:x=1", "%s%n",        "lz4::",   ":lz4",
+		"",         ":",        "lz4:level=1", "LZ4",     "l z4",
+		"lz4 x",    "nope",     "lz4,zstd",    "lz4;",    "\n",
+		"lz4\n:",   "nope:x=1", "%s%n",        "lz4::",   ":lz4",
 		"lz4:a:b=", "lz4:nope", "../lz4",      "lz4hc4x", "lz",
 	};
 	char very_long[5000];

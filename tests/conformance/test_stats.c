@@ -10,7 +10,7 @@
 
 /* ---- the struct -------------------------------------------------------- */
 
-static void statistics_of_a_new_cache_are_zero_but_for_metadata(void **state)
+static void statistics_of_a_new_cache_are_zero_but_for_the_fixed_ones(void **state)
 {
 	struct fixture *f = *state;
 	struct zswap_stats stats = stats_of(f->z), zero;
@@ -19,6 +19,9 @@ static void statistics_of_a_new_cache_are_zero_but_for_metadata(void **state)
 	memset(&zero, 0, sizeof(zero));
 	zero.size = sizeof(zero);
 	zero.metadata_bytes = stats.metadata_bytes;
+	zero.max_pool_bytes = stats.max_pool_bytes;
+	zero.accept_threshold_bytes = stats.accept_threshold_bytes;
+	zero.pools = 1;
 	assert_same_stats(&stats, &zero);
 }
 
@@ -119,6 +122,10 @@ static void the_text_says_what_the_struct_says(void **state)
 			#name " %" PRIu64 "\n", stats.name);
 	ZSWAP_STATS(EXPECT_LINE)
 #undef EXPECT_LINE
+	strcpy(expected + len, "compressor ");
+	zswap_get_compressor(f->z, expected + strlen(expected), 100);
+	strcat(expected, "\n");
+	len = (int)strlen(expected);
 	result = zswap_format_stats(f->z, ZSWAP_STATS_TEXT, text, sizeof(text));
 	assert_string_equal(text, expected);
 	assert_int_equal(result, len);
@@ -343,7 +350,7 @@ static void no_counter_falls_when_an_area_goes(void **state)
 int main(void)
 {
 	static const struct CMUnitTest cases[] = {
-		CASE(statistics_of_a_new_cache_are_zero_but_for_metadata),
+		CASE(statistics_of_a_new_cache_are_zero_but_for_the_fixed_ones),
 		CASE(null_or_too_small_statistics_are_einval),
 		CASE(fields_that_lie_within_the_size_are_filled),
 		CASE(a_larger_struct_than_known_is_fine),

@@ -30,6 +30,11 @@ struct run {
 	int results[ZSWAP_MAX_FOLIO];
 };
 
+static struct pool *pool_of(struct zswap *z)
+{
+	return atomic_load(&z->pools.current);
+}
+
 static uint32_t below(struct run *r, uint32_t n)
 {
 	return rng_below(r->rng, n);
@@ -503,7 +508,7 @@ static void check_clusters(struct run *r)
 /* Everything the library took is in its statistics. */
 static void check_memory(struct run *r, const struct zswap_stats *stats)
 {
-	struct span_pool *span = &r->z->pool->zs->span;
+	struct span_pool *span = &pool_of(r->z)->zs->span;
 	size_t headers = (r->hooks.map_blocks - 1) * span->header_granules *
 			 span->granule_bytes;
 
@@ -521,7 +526,7 @@ static void check(struct run *r)
 	model_check_stats(&r->m, &stats);
 	check_memory(r, &stats);
 	check_clusters(r);
-	CHECK(zs_pool_check(r->z->pool->zs));
+	CHECK(zs_pool_check(pool_of(r->z)->zs));
 	CHECK(slab_cache_check(&r->z->entries));
 	CHECK(slab_nr_objects(&r->z->entries) == stats.stored_pages);
 }
@@ -604,7 +609,7 @@ static void start(struct run *r, struct rng *rng)
 		params.nr_compressors = 1;
 	}
 	CHECK(zswap_create(&r->z, &params) == 0);
-	r->m.huge_bytes = zs_huge_class_size(r->z->pool->zs);
+	r->m.huge_bytes = zs_huge_class_size(pool_of(r->z)->zs);
 }
 
 static void end(struct run *r)

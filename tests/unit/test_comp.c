@@ -29,12 +29,27 @@ static struct comp_list list_of(const struct zswap_compressor *const *all)
 	return (struct comp_list){ all, 1 };
 }
 
+/* A comp from a text, as a cache makes it. */
+static int create(struct unit *u, const struct comp_list *own, const char *text,
+		  uint32_t unit_size, struct comp **out)
+{
+	struct spec spec;
+	int err;
+
+	*out = NULL;
+	for (size_t i = 0; i < own->nr; i++)
+		if (!spec_ops_are_complete(own->all[i]))
+			return -EINVAL;
+	err = spec_resolve(own, text, &spec, NULL);
+	return err ? err : comp_create(&u->mem, &spec, unit_size, out);
+}
+
 /* What a spec gives; an instance that was made is ended. */
 static int try_spec(struct unit *u, const struct comp_list *own,
 		    const char *spec)
 {
 	struct comp *comp = (void *)u;
-	int err = comp_create(&u->mem, own, spec, PAGE, &comp);
+	int err = create(u, own, spec, PAGE, &comp);
 
 	assert_true(err ? !comp : !!comp);
 	comp_destroy(comp);
@@ -70,8 +85,7 @@ static struct bench *bench_new(struct unit *u, uint32_t batch)
 	b->u = u;
 	codec_init(&b->codec, batch);
 	own = list_of(&b->codec.vtable_list);
-	assert_int_equal(
-		comp_create(&u->mem, &own, b->codec.spec, PAGE, &b->comp), 0);
+	assert_int_equal(create(u, &own, b->codec.spec, PAGE, &b->comp), 0);
 	for (unsigned i = 0; i < MAX_PAGES; i++) {
 		page_make(b->pages[i], PAGE, PAGE_TEXT, i);
 		b->sources[i] = b->pages[i];
@@ -108,8 +122,8 @@ static void specs_are_a_name_or_a_name_and_options(void **state)
 	assert_int_equal(try_spec(u, &nobody, "lz4:"), -EINVAL);
 	assert_int_equal(try_spec(u, &nobody, ":level=1"), -EINVAL);
 	assert_int_equal(try_spec(u, &nobody, "LZ4"), -EINVAL);
-	assert_int_equal(try_spec(u, &nobody, " lz4"), -EINVAL);
-	assert_int_equal(try_spec(u, &nobody, "lz4 "), -EINVAL);
+	assert_int_equal(try_spec(u, &nobody, " lz4\n"), 0);
+	assert_int_equal(try_spec(u, &nobody, "lz 4"), -EINVAL);
 	assert_int_equal(try_spec(u, &nobody, "lz4,x"), -EINVAL);
 	/* Names of 31 characters may be, of 32 not. */
 	assert_int_equal(
@@ -153,12 +167,12 @@ static void a_compressor_of_the_callers_own_hides_a_built_in_one(void **state)
 	codec_init(&codec, 1);
 	codec.vtable.name = "lz4";
 	own = list_of(&codec.vtable_list);
-	assert_int_equal(comp_create(&u->mem, &own, "lz4:0", PAGE, &comp), 0);
+	assert_int_equal(create(u, &own, "lz4:0", PAGE, &comp), 0);
 	assert_int_equal(codec.instances, 1);
 	assert_string_equal(comp->name, "lz4");
 	comp_destroy(comp);
 	codec.vtable.name = "test";
-	assert_int_equal(comp_create(&u->mem, &own, "lz4", PAGE, &comp), 0);
+	assert_int_equal(create(u, &own, "lz4", PAGE, &comp), 0);
 	assert_int_equal(codec.instances, 0);
 	comp_destroy(comp);
 	assert_true(codec_end(&codec));
@@ -458,7 +472,7 @@ static int result_with(struct unit *u,
 	int result;
 
 	vtable.compress = compress_one;
-	assert_int_equal(comp_create(&u->mem, &own, "plain", PAGE, &comp), 0);
+	assert_int_equal(create(u, &own, "plain", PAGE, &comp), 0);
 	ctx = comp_claim(comp);
 	errno = ERANGE;
 	comp_compress(comp, ctx, &source, 1);
@@ -551,9 +565,7 @@ static void D41_lz4_stays_inside_its_buffers(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
 		struct comp *comp;
 
-		assert_int_equal(
-			comp_create(&u->mem, &nobody, "lz4", sizes[i], &comp),
-			0);
+		assert_int_equal(create(u, &nobody, "lz4", sizes[i], &comp), 0);
 		for (int kind = 0; kind < PAGE_KINDS; kind++)
 			exercise_lz4(comp, (enum page_kind)kind, sizes[i],
 				     &rng);

@@ -41,6 +41,24 @@ static struct bed bed_new(struct unit *u)
 	return bed;
 }
 
+/* The only pool there is. */
+static struct pool *pool_of(struct zswap *z)
+{
+	return atomic_load(&z->pools.current);
+}
+
+/* As a store does it: with a reference for the entry. */
+static int set_payload(struct zswap *z, struct entry *e, const void *payload,
+		       uint32_t len, bool raw)
+{
+	struct pool *pool = pools_hold(&z->pools, 1);
+	int err = entry_set_payload(z, pool, e, payload, len, raw);
+
+	if (err)
+		pools_put(&z->pools, pool, 1);
+	return err;
+}
+
 static size_t nr_entries(struct bed *bed)
 {
 	return slab_nr_objects(&bed->z->entries);
@@ -48,7 +66,7 @@ static size_t nr_entries(struct bed *bed)
 
 static size_t nr_objects(struct bed *bed)
 {
-	struct zs_pool *zs = bed->z->pool->zs;
+	struct zs_pool *zs = pool_of(bed->z)->zs;
 	size_t n = 0;
 
 	for (unsigned i = 0; i < zs->table.nr_classes; i++)
@@ -60,7 +78,7 @@ static void assert_nothing_left(struct bed *bed)
 {
 	assert_int_equal(nr_entries(bed), 0);
 	assert_int_equal(nr_objects(bed), 0);
-	assert_true(zs_pool_check(bed->z->pool->zs));
+	assert_true(zs_pool_check(pool_of(bed->z)->zs));
 	assert_true(slab_cache_check(&bed->z->entries));
 }
 
@@ -90,24 +108,22 @@ static struct entry *raw(struct bed *bed, const void *page)
 {
 	struct entry *e = blank(bed);
 
-	assert_int_equal(entry_set_payload(bed->z->pool, e, page, PAGE, true),
-			 0);
+	assert_int_equal(set_payload(bed->z, e, page, PAGE, true), 0);
 	return e;
 }
 
 /* A page as a store would compress it; *len tells how short it became. */
 static struct entry *stored(struct bed *bed, const void *page, uint32_t *len)
 {
-	struct comp *comp = bed->z->pool->comp;
+	struct comp *comp = pool_of(bed->z)->comp;
 	struct comp_context *ctx = comp_claim(comp);
 	struct entry *e = blank(bed);
 
 	comp_compress(comp, ctx, &page, 1);
 	assert_true(comp_result(ctx, 0) > 0);
 	*len = (uint32_t)comp_result(ctx, 0);
-	assert_int_equal(entry_set_payload(bed->z->pool, e, comp_buffer(ctx, 0),
-					   *len, false),
-			 0);
+	assert_int_equal(
+		set_payload(bed->z, e, comp_buffer(ctx, 0), *len, false), 0);
 	comp_release(ctx);
 	return e;
 }
@@ -196,8 +212,7 @@ static void an_entry_without_memory_stays_blank(void **state)
 
 	memset(page, 1, PAGE);
 	faulty_fail_from(&bed.u->hooks, FAULTY_ANY, 1);
-	assert_int_equal(entry_set_payload(bed.z->pool, e, page, PAGE, true),
-			 -ENOMEM);
+	assert_int_equal(set_payload(bed.z, e, page, PAGE, true), -ENOMEM);
 	faulty_fail_none(&bed.u->hooks);
 	assert_int_equal(entry_info(e), 0);
 	entry_discard(bed.z, &e, 1);
@@ -214,7 +229,7 @@ static void D41_damaged_bytes_are_an_error(void **state)
 
 	page_make(page, PAGE, PAGE_TEXT, 3);
 	e = stored(&bed, page, &len);
-	memset(zs_payload(bed.z->pool->zs, &e->cell, len), 0xff, len);
+	memset(zs_payload(pool_of(bed.z)->zs, &e->cell, len), 0xff, len);
 	assert_int_equal(entry_read(bed.z, e, page), -EIO);
 	entry_discard(bed.z, &e, 1);
 	bed_end(&bed);
@@ -568,7 +583,7 @@ static void D48_a_range_is_held_whole_or_not_at_all(void **state)
 
 static void assert_contexts_are_free(struct bed *bed)
 {
-	struct comp_contexts *set = &bed->z->pool->comp->compress;
+	struct comp_contexts *set = &pool_of(bed->z)->comp->compress;
 
 	for (unsigned i = 0; i < set->nr; i++) {
 		assert_true(lock_try(&set->all[i]->lock));

@@ -467,7 +467,8 @@ static void a_helper_thread_runs_with_all_signals_blocked(void **state)
 			 sigismember(&after, SIGTERM));
 }
 
-static int no_thread(void *ctx, void **thread, void (*run)(void *arg), void *arg)
+static int no_thread(void *ctx, void **thread, void (*run)(void *arg),
+		     void *arg)
 {
 	(void)ctx, (void)thread, (void)run, (void)arg;
 	errno = EDOM;
