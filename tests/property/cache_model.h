@@ -18,9 +18,18 @@
 #define MODEL_AREAS 3
 #define MODEL_WINDOW 1100u /* slots: some of four clusters */
 
+/* The compressors that a run switches between. */
+enum model_engine {
+	ENGINE_TEST, /* the run-length test codec */
+	ENGINE_LZ4,
+	ENGINE_ZSTD, /* level 1 */
+	NR_ENGINES
+};
+
 struct model_slot {
 	enum zswap_state state;
-	uint32_t bytes; /* of payload */
+	enum model_engine engine; /* that it was stored with */
+	uint32_t bytes;           /* of payload */
 	enum page_kind kind;
 	uint64_t seed;
 };
@@ -35,11 +44,14 @@ struct model_area {
 
 struct model {
 	size_t page_size;
-	size_t huge_bytes;   /* payloads from this on are kept raw */
-	bool lz4;            /* or else the run-length test codec */
-	bool engine_fails;   /* every compression */
-	bool engine_damaged; /* every decompression */
+	size_t huge_bytes;        /* payloads from this on are kept raw */
+	enum model_engine engine; /* of stores */
+	bool engine_fails;        /* every compression by the test codec */
+	bool engine_damaged;      /* every decompression by it */
 	bool enabled;
+	bool keeps_raw;            /* the policy */
+	bool limit_zero;           /* or else there is none */
+	unsigned batch;            /* pages that are compressed together */
 	struct zswap_stats counts; /* its counters alone */
 	struct model_area areas[MODEL_AREAS];
 };
@@ -47,6 +59,16 @@ struct model {
 /* What a page becomes when it is stored now. */
 struct model_slot model_page(const struct model *m, const void *page,
 			     enum page_kind kind, uint64_t seed);
+
+/*
+ * What a store of these pages returns, and each page's result; 0 when all are
+ * stored. Only what the pages themselves are the cause of.
+ */
+int model_verdict(const struct model *m, const struct model_slot *made,
+		  unsigned nr, int *results);
+
+/* Pools with entries, the current one included in any case. */
+unsigned model_pools(const struct model *m);
 
 /* Where nr slots from one of the window on hold pages. */
 unsigned model_present(const struct model_area *a, unsigned first, unsigned nr);

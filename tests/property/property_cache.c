@@ -28,6 +28,7 @@ struct run {
 	char buffer[BUFFER_BYTES];
 	void *pages[ZSWAP_MAX_FOLIO];
 	int results[ZSWAP_MAX_FOLIO];
+	bool dead_may_wait; /* since a load, which does not end pools */
 };
 
 static struct pool *pool_of(struct zswap *z)
@@ -139,15 +140,18 @@ static void plan_bad_engine(struct run *r)
 		CODEC_ERROR, CODEC_NOT_DONE,   CODEC_REQUEST_ERROR,
 	};
 
-	r->m.engine_fails = !r->m.lz4 && below(r, 10) == 0;
+	r->m.engine_fails = r->m.engine == ENGINE_TEST && below(r, 10) == 0;
 	if (r->m.engine_fails)
 		codec_fail(&r->codec.compress,
 			   faults[below(r, ARRAY_SIZE(faults))],
 			   CODEC_FOR_EVER);
 }
 
-/* The counters that a failed store may have moved: one reject, some engine. */
-static void count_failed_store(struct run *r, unsigned nr)
+/*
+ * The counters that a store may have moved that ran out of memory: one reject,
+ * some of the engine.
+ */
+static void count_no_memory(struct run *r, unsigned nr)
 {
 	struct zswap_stats *m = &r->m.counts, now = stats_of(r);
 
@@ -188,27 +192,76 @@ static void check_store_results(struct run *r, const struct target *t, int err)
 	CHECK(nr_causes);
 }
 
+/* Refused for what its pages are: exactly those are named. */
+static void check_verdict(struct run *r, const struct target *t,
+			  const int *verdict)
+{
+	for (unsigned i = 0; i < t->nr; i++) {
+		CHECK(r->results[0] == 77 || r->results[i] == verdict[i]);
+		if (verdict[i] == -EIO)
+			r->m.counts.compress_engine_fail++;
+	}
+}
+
+/* The row of counters by size in which a folio of nr pages is. */
+static void count_size(uint64_t *row, unsigned nr)
+{
+	row[stats_size(nr)]++;
+}
+
+/* A store that was refused; the reason is the first of these that holds. */
+static void after_refusal(struct run *r, const struct target *t,
+			  const struct model_slot *made, int err)
+{
+	static int verdict[ZSWAP_MAX_FOLIO];
+	struct zswap_stats *m = &r->m.counts;
+	int refused = model_verdict(&r->m, made, t->nr, verdict);
+
+	if (!r->m.enabled) {
+		CHECK(err == -EPERM);
+		m->reject_disabled++;
+	} else if (r->m.limit_zero) {
+		CHECK(err == -ENOSPC);
+		m->reject_limit++;
+		m->pool_limit_hit++;
+	} else if (err == -ENOMEM) {
+		CHECK(r->hooks.failed);
+		count_no_memory(r, t->nr);
+	} else {
+		CHECK(refused && err == refused);
+		check_verdict(r, t, verdict);
+		m->reject_compress_fail += err == -EIO;
+		m->reject_compress_poor += err == -E2BIG;
+		return;
+	}
+	if (r->results[0] != 77)
+		check_store_results(r, t, err);
+}
+
 static void after_store(struct run *r, const struct target *t,
 			const struct model_slot *made, int err)
 {
+	struct zswap_stats *m = &r->m.counts;
+
 	if (!t->valid) {
-		CHECK(err == -ENXIO);
+		CHECK(err == -ENXIO && r->results[0] == 77);
 		return;
 	}
-	if (!err) {
-		CHECK(r->m.enabled);
-		memcpy(slot_at(t, 0), made, t->nr * sizeof(*made));
-		count_store(r, t);
+	r->dead_may_wait = false;
+	if (err) {
+		after_refusal(r, t, made, err);
+		model_clear(t->area, t->first, t->nr);
+		m->refused_folios++;
+		count_size(&m->refused_folios_1, t->nr);
 		return;
 	}
-	model_clear(t->area, t->first, t->nr);
-	if (!r->m.enabled) {
-		CHECK(err == -EPERM);
-		r->m.counts.reject_disabled++;
-	} else {
-		CHECK(err == -ENOMEM && r->hooks.failed);
-		count_failed_store(r, t->nr);
-	}
+	CHECK(r->m.enabled && !r->m.limit_zero);
+	memcpy(slot_at(t, 0), made, t->nr * sizeof(*made));
+	count_store(r, t);
+	m->stored_folios++;
+	count_size(&m->stored_folios_1, t->nr);
+	if (r->results[0] != 77)
+		check_store_results(r, t, 0);
 }
 
 static void do_store(struct run *r)
@@ -235,9 +288,6 @@ static void do_store(struct run *r)
 		err = zswap_store_folio(r->z, &folio);
 	faulty_fail_none(&r->hooks);
 	after_store(r, &t, made, err);
-	if (r->results[0] != 77)
-		check_store_results(r, &t, err);
-	CHECK(t.valid || r->results[0] == 77);
 	r->m.engine_fails = false;
 	codec_behave(&r->codec.compress);
 }
@@ -251,7 +301,7 @@ static void plan_damage(struct run *r)
 		CODEC_ERROR, CODEC_NOT_DONE,    CODEC_REQUEST_ERROR,
 	};
 
-	r->m.engine_damaged = !r->m.lz4 && below(r, 10) == 0;
+	r->m.engine_damaged = below(r, 10) == 0;
 	if (r->m.engine_damaged)
 		codec_fail(&r->codec.decompress,
 			   faults[below(r, ARRAY_SIZE(faults))],
@@ -282,6 +332,7 @@ static int expected_load(struct run *r, const struct target *t)
 	}
 	if (!model_readable(&r->m, slot_at(t, 0))) {
 		m->decompress_fail++;
+		m->load_errors++;
 		return -EIO;
 	}
 	m->zswpin++;
@@ -334,6 +385,7 @@ static int expected_load_folio(struct run *r, const struct target *t,
 					   0;
 	if (!err || err == -EIO)
 		m->decompress_fail += present - readable;
+	m->load_errors += present - (err ? 0 : readable);
 	if (err)
 		return err;
 	m->zswpin += readable;
@@ -410,8 +462,11 @@ static void do_invalidate(struct run *r)
 	uint64_t nr = some_length(r);
 
 	zswap_invalidate(r->z, t.slot, nr);
-	if (t.valid)
-		model_clear(t.area, t.first, in_window(&t, nr));
+	if (!t.valid)
+		return;
+	if (nr)
+		r->dead_may_wait = false;
+	model_clear(t.area, t.first, in_window(&t, nr));
 }
 
 static void do_ask(struct run *r)
@@ -444,6 +499,7 @@ static void do_switch_area(struct run *r)
 		CHECK(zswap_swapoff(r->z, a->type) == 0);
 		model_clear(a, 0, MODEL_WINDOW);
 		a->on = false;
+		r->dead_may_wait = false;
 	} else {
 		CHECK(zswap_swapoff(r->z, a->type) == -ENXIO);
 		r->hooks.failed = 0;
@@ -459,6 +515,42 @@ static void do_switch_enabled(struct run *r)
 {
 	r->m.enabled = below(r, 4) != 0;
 	CHECK(zswap_set_enabled(r->z, r->m.enabled) == 0);
+}
+
+static void do_set_limit(struct run *r)
+{
+	r->m.limit_zero = below(r, 3) == 0;
+	CHECK(zswap_set_max_pool_bytes(
+		      r->z, r->m.limit_zero ? 0 : ZSWAP_UNLIMITED) == 0);
+}
+
+/* What a batch is with an engine: 8, or what the codec likes. */
+static unsigned batch_of(struct run *r, enum model_engine engine)
+{
+	uint32_t likes = r->codec.vtable.batch_size;
+
+	return engine == ENGINE_TEST && likes > 8 ? likes : 8;
+}
+
+static void do_switch_engine(struct run *r)
+{
+	const char *const specs[] = { r->codec.spec, " lz4\n",
+				      "zstd:level=+1" };
+	enum model_engine engine = (enum model_engine)below(r, NR_ENGINES);
+	int err;
+
+	CHECK(zswap_set_compressor(r->z, "nope") == -ENOENT);
+	CHECK(zswap_set_compressor(r->z, "zstd:level=23") == -ERANGE);
+	r->hooks.failed = 0;
+	plan_failures(r);
+	err = zswap_set_compressor(r->z, specs[engine]);
+	faulty_fail_none(&r->hooks);
+	CHECK(!err || (err == -ENOMEM && r->hooks.failed));
+	if (err)
+		return;
+	r->dead_may_wait = false;
+	r->m.engine = engine;
+	r->m.batch = batch_of(r, engine);
 }
 
 /* Arguments that are refused, and change nothing. */
@@ -480,6 +572,8 @@ static void do_wrong(struct run *r)
 	CHECK(zswap_store(r->z, none, r->buffer) == -ENXIO);
 	CHECK(zswap_peek(r->z, none, r->buffer) == -ENXIO);
 	CHECK(zswap_swapon(r->z, ZSWAP_MAX_TYPES, 1) == -EINVAL);
+	CHECK(zswap_set_max_pool_percent(r->z, 101) == -EINVAL);
+	CHECK(zswap_set_accept_threshold_percent(r->z, 101) == -EINVAL);
 	zswap_invalidate(r->z, none, UINT64_MAX);
 }
 
@@ -519,14 +613,31 @@ static void check_memory(struct run *r, const struct zswap_stats *stats)
 	      r->hooks.map_bytes);
 }
 
+/*
+ * No thread can be made in these runs, so that a pool whose last entry was
+ * loaded waits for the next call that is no load.
+ */
+static void check_pools(struct run *r, const struct zswap_stats *stats)
+{
+	unsigned expected = model_pools(&r->m);
+
+	CHECK(stats->pools >= expected);
+	CHECK(stats->pools == expected || r->dead_may_wait);
+	for (unsigned i = 1; i <= POOLS_MAX; i++) {
+		struct pool *pool = pools_at(&r->z->pools, i);
+
+		CHECK(!pool || !pool->zs || zs_pool_check(pool->zs));
+	}
+}
+
 static void check(struct run *r)
 {
 	struct zswap_stats stats = stats_of(r);
 
 	model_check_stats(&r->m, &stats);
+	check_pools(r, &stats);
 	check_memory(r, &stats);
 	check_clusters(r);
-	CHECK(zs_pool_check(pool_of(r->z)->zs));
 	CHECK(slab_cache_check(&r->z->entries));
 	CHECK(slab_nr_objects(&r->z->entries) == stats.stored_pages);
 }
@@ -547,8 +658,9 @@ static void check_every_slot(struct run *r)
 
 static void step(struct run *r)
 {
-	unsigned what = below(r, 100);
+	unsigned what = below(r, 104);
 
+	r->dead_may_wait |= what >= 35 && what < 72;
 	if (what < 35)
 		do_store(r);
 	else if (what < 55)
@@ -563,6 +675,10 @@ static void step(struct run *r)
 		do_switch_area(r);
 	else if (what < 98)
 		do_switch_enabled(r);
+	else if (what < 99)
+		do_set_limit(r);
+	else if (what < 102)
+		do_switch_engine(r);
 	else
 		do_wrong(r);
 	if (below(r, 50) == 0)
@@ -585,6 +701,18 @@ static void place_windows(struct model *m)
 	memcpy(m->areas, areas, sizeof(areas));
 }
 
+static int no_thread(void *ctx, void **thread, void (*run)(void *arg),
+		     void *arg)
+{
+	(void)ctx, (void)thread, (void)run, (void)arg;
+	return -1;
+}
+
+static void join_nothing(void *ctx, void *thread)
+{
+	(void)ctx, (void)thread;
+}
+
 static void start(struct run *r, struct rng *rng)
 {
 	static const uint32_t batches[] = { 1, 3, 8, 64 };
@@ -598,16 +726,23 @@ static void start(struct run *r, struct rng *rng)
 		r->hooks.hooks.purge = NULL;
 	codec_init(&r->codec, batches[below(r, 4)]);
 	r->m.page_size = page_sizes[below(r, 4)];
-	r->m.lz4 = below(r, 2);
+	r->m.engine = (enum model_engine)below(r, 2);
+	r->m.batch = batch_of(r, r->m.engine);
 	r->m.enabled = true;
+	r->m.keeps_raw = below(r, 3) != 0;
 	place_windows(&r->m);
 	params.page_size = r->m.page_size;
 	params.hooks = &r->hooks.hooks;
-	if (!r->m.lz4) {
-		params.compressor = r->codec.spec;
-		params.compressors = &r->codec.vtable_list;
-		params.nr_compressors = 1;
-	}
+	params.compressor = r->m.engine == ENGINE_LZ4 ? "lz4" : r->codec.spec;
+	params.compressors = &r->codec.vtable_list;
+	params.nr_compressors = 1;
+	params.max_pool_bytes = ZSWAP_UNLIMITED;
+	params.raw_policy = r->m.keeps_raw ? ZSWAP_RAW_KEEP : 1 + below(r, 2);
+#ifdef HAVE_XXHASH
+	params.checksum = below(r, 2);
+#endif
+	r->hooks.hooks.thread_create = no_thread;
+	r->hooks.hooks.thread_join = join_nothing;
 	CHECK(zswap_create(&r->z, &params) == 0);
 	r->m.huge_bytes = zs_huge_class_size(pool_of(r->z)->zs);
 }
