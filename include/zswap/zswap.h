@@ -257,7 +257,8 @@ ZSWAP_API int zswap_create(struct zswap **out,
  *
  * No other call may be running on @z, and none may follow; only a compressor's
  * functions that it calls may call the cache, which then has no areas and gets
- * none. All memory goes back through the hooks before it returns.
+ * none, nor another compressor (-EINVAL). All memory goes back through the
+ * hooks, and the cache's thread has ended, before it returns.
  */
 ZSWAP_API void zswap_destroy(struct zswap *z);
 
