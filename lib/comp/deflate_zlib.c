@@ -171,7 +171,7 @@ static void set_buffers(z_stream *z, const struct zswap_comp_segment *segment)
 }
 
 /* There is no bound(): what would not fit in a page may as well fail. */
-static int compress(void *instance, void *arg, struct zswap_comp_request *req)
+static int deflate_page(void *instance, void *arg, struct zswap_comp_request *req)
 {
 	struct zswap_comp_segment *segment = zswap_comp_segment_at(req, 0);
 	struct context *ctx = arg;
@@ -189,7 +189,7 @@ static int compress(void *instance, void *arg, struct zswap_comp_request *req)
 	return 0;
 }
 
-static int decompress(void *instance, void *arg, struct zswap_comp_request *req)
+static int inflate_page(void *instance, void *arg, struct zswap_comp_request *req)
 {
 	struct zswap_comp_segment *segment = zswap_comp_segment_at(req, 0);
 	struct context *ctx = arg;
@@ -214,8 +214,8 @@ static const struct zswap_compressor ops = {
 	.compress_ctx_destroy = compress_ctx_destroy,
 	.decompress_ctx_create = decompress_ctx_create,
 	.decompress_ctx_destroy = decompress_ctx_destroy,
-	.compress = compress,
-	.decompress = decompress,
+	.compress = deflate_page,
+	.decompress = inflate_page,
 };
 
 const struct comp_builtin comp_deflate = { .ops = &ops,
