@@ -51,7 +51,7 @@ static int check_limit(struct store *s)
 	return -ENOSPC;
 }
 
-/* The allocator has met the limit in the middle of a batch. */
+/* The limit is 0, or the allocator has met it in the middle of a batch. */
 static int no_room(struct store *s)
 {
 	limit_was_reached(&s->z->limit);
@@ -235,7 +235,7 @@ static int prepare(struct store *s, struct area *area, struct range *range,
 	if (!atomic_load_explicit(&z->enabled, memory_order_relaxed))
 		return refused(STAT_REJECT_DISABLED, -EPERM, reason);
 	if (unlikely(limit_is_zero(&z->limit)))
-		return refused(STAT_REJECT_LIMIT, check_limit(s), reason);
+		return refused(STAT_REJECT_LIMIT, no_room(s), reason);
 	if (entry_alloc_bulk(z, n, s->entries))
 		return refused(STAT_REJECT_KMEMCACHE_FAIL, -ENOMEM, reason);
 	err = build_in_pool(s);
