@@ -68,12 +68,10 @@ static inline bool limit_is_zero(const struct limit *limit)
 				     memory_order_relaxed);
 }
 
-/* Bytes held for pages, reserve included. */
+/* What is held, as far as it counts against the limit. */
 static inline uint64_t limit_held_bytes(const struct limit *limit)
 {
-	struct mem_held held = mem_held(limit->mem);
-
-	return (held.used_granules + held.reserve_granules) * limit->page_bytes;
+	return mem_limited_granules(limit->mem) * limit->page_bytes;
 }
 
 /* percent of n, rounded down, for any n. */

@@ -87,47 +87,6 @@ static int default_purge(void *ctx, void *addr, size_t bytes)
 	return madvise(addr, bytes, MADV_DONTNEED);
 }
 
-struct default_thread {
-	pthread_t pthread;
-	void (*run)(void *arg);
-	void *arg;
-};
-
-static void *thread_main(void *arg)
-{
-	struct default_thread *thread = arg;
-
-	thread->run(thread->arg);
-	return NULL;
-}
-
-static int default_thread_create(void *ctx, void **out, void (*run)(void *arg),
-				 void *arg)
-{
-	struct default_thread *thread = malloc(sizeof(*thread));
-
-	(void)ctx;
-	if (!thread)
-		return -1;
-	thread->run = run;
-	thread->arg = arg;
-	if (pthread_create(&thread->pthread, NULL, thread_main, thread)) {
-		free(thread);
-		return -1;
-	}
-	*out = thread;
-	return 0;
-}
-
-static void default_thread_join(void *ctx, void *arg)
-{
-	struct default_thread *thread = arg;
-
-	(void)ctx;
-	pthread_join(thread->pthread, NULL);
-	free(thread);
-}
-
 static const struct zswap_hooks default_hooks = {
 	.size = sizeof(struct zswap_hooks),
 	.alloc = default_alloc,
@@ -135,8 +94,6 @@ static const struct zswap_hooks default_hooks = {
 	.map = default_map,
 	.unmap = default_unmap,
 	.purge = default_purge,
-	.thread_create = default_thread_create,
-	.thread_join = default_thread_join,
 };
 
 static int take_hooks(struct mem *mem, const struct zswap_hooks *hooks)
@@ -231,27 +188,78 @@ int mem_purge(struct mem *mem, void *addr, size_t bytes)
 
 /* ---- threads ------------------------------------------------------------- */
 
+struct pthread {
+	pthread_t id;
+	void (*run)(void *arg);
+	void *arg;
+};
+
+static void *pthread_main(void *arg)
+{
+	struct pthread *thread = arg;
+
+	thread->run(thread->arg);
+	return NULL;
+}
+
+static int default_thread_create(struct mem *mem, void **out,
+				 void (*run)(void *arg), void *arg)
+{
+	struct pthread *thread = mem_alloc(mem, sizeof(*thread), 16);
+
+	if (!thread)
+		return -1;
+	thread->run = run;
+	thread->arg = arg;
+	if (pthread_create(&thread->id, NULL, pthread_main, thread)) {
+		mem_free(mem, thread, sizeof(*thread), 16);
+		return -1;
+	}
+	*out = thread;
+	return 0;
+}
+
+static void default_thread_join(struct mem *mem, void *arg)
+{
+	struct pthread *thread = arg;
+
+	pthread_join(thread->id, NULL);
+	mem_free(mem, thread, sizeof(*thread), 16);
+}
+
 /* A thread inherits the mask of the one that makes it. */
 int mem_thread_create(struct mem *mem, void **thread, void (*run)(void *arg),
 		      void *arg)
 {
-	int saved_errno = errno;
+	int saved_errno = errno, saved_cancel;
 	sigset_t all, old;
 	int err;
 
 	sigfillset(&all);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &saved_cancel);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = mem->hooks.thread_create(mem->hooks.ctx, thread, run, arg);
+	if (mem->hooks.thread_create)
+		err = mem->hooks.thread_create(mem->hooks.ctx, thread, run,
+					       arg);
+	else
+		err = default_thread_create(mem, thread, run, arg);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_setcancelstate(saved_cancel, NULL);
 	errno = saved_errno;
 	return err ? -EAGAIN : 0;
 }
 
+/* Joining is a point of cancellation, which no call of the library may be. */
 void mem_thread_join(struct mem *mem, void *thread)
 {
-	int saved_errno = errno;
+	int saved_errno = errno, saved_cancel;
 
-	mem->hooks.thread_join(mem->hooks.ctx, thread);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &saved_cancel);
+	if (mem->hooks.thread_join)
+		mem->hooks.thread_join(mem->hooks.ctx, thread);
+	else
+		default_thread_join(mem, thread);
+	pthread_setcancelstate(saved_cancel, NULL);
 	errno = saved_errno;
 }
 

@@ -31,6 +31,8 @@
 #include <zswap/zswap.h>
 
 #define SLAB_BYTES 16384
+/* Of what a span uses, this part may wait empty for reuse; see span.h. */
+#define MEM_RESERVE_SHARE 32
 #define MAX_SHARDS 16
 
 struct mem {
@@ -96,6 +98,20 @@ static inline struct mem_held mem_held(const struct mem *mem)
 	uint64_t held = atomic_load_explicit(&mem->held, memory_order_relaxed);
 
 	return (struct mem_held){ held >> 32, held & UINT32_MAX };
+}
+
+/*
+ * What counts against the limit: all that is held, except that a reserve beyond
+ * the share is memory that can't go back in parts, and is used again before
+ * any other. To refuse pages because of it would help nobody.
+ */
+static inline uint64_t mem_limited_granules(const struct mem *mem)
+{
+	struct mem_held held = mem_held(mem);
+	uint64_t share = held.used_granules / MEM_RESERVE_SHARE;
+
+	return held.used_granules +
+	       (held.reserve_granules < share ? held.reserve_granules : share);
 }
 
 struct slab_shard {

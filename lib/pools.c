@@ -208,18 +208,19 @@ static int reserve(struct pools *pools, struct pool **out)
 	int err = 0;
 
 	do {
+		bool closed;
+
 		lock_take(&pools->lock);
-		*out = take_free(pools, &missing);
-		if (pools->closed)
-			err = -EINVAL;
+		closed = pools->closed;
+		*out = closed ? NULL : take_free(pools, &missing);
 		lock_give(&pools->lock);
+		if (closed)
+			return -EINVAL;
 		if (!*out && !missing)
 			return -EBUSY;
-		if (!err && !*out)
+		if (!*out)
 			err = add_descriptor(pools);
 	} while (!err && !*out);
-	if (err && *out)
-		pool_move(*out, POOL_BUILDING, POOL_FREE);
 	return err;
 }
 

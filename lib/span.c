@@ -544,40 +544,48 @@ static bool grow(struct span_pool *span, unsigned nr)
 	return true;
 }
 
-bool span_has_room(const struct span_pool *span, unsigned nr)
+/* Whether nr more granules are within the limit and the slack. */
+static bool has_room(const struct span_pool *span, unsigned nr)
 {
 	uint64_t max = atomic_load_explicit(&span->mem->held_max_bytes,
 					    memory_order_relaxed);
-	struct mem_held held = mem_held(span->mem);
-	uint64_t wanted = (held.used_granules + held.reserve_granules + nr) *
-			  span->granule_bytes;
+	uint64_t wanted =
+		(mem_limited_granules(span->mem) + nr) * span->granule_bytes;
 
 	return max >= UINT64_MAX - span->slack_bytes ||
 	       wanted <= max + span->slack_bytes;
 }
 
-void *span_alloc(struct span_pool *span, unsigned nr, void *owner)
+/* Finds a run: 0, -ENOMEM, or -EDQUOT. The lock may be dropped meanwhile. */
+static int find_run_to_use(struct span_pool *span, unsigned nr, void **out)
 {
-	struct chunk *chunk;
-	void *run;
+	do {
+		*out = take_waiting(span, nr); /* it is held already */
+		if (!*out && !has_room(span, nr))
+			return -EDQUOT;
+		if (!*out)
+			*out = take_free(span, nr);
+	} while (!*out && grow(span, nr));
+	return *out ? 0 : -ENOMEM;
+}
+
+int span_alloc(struct span_pool *span, unsigned nr, void *owner, void **out)
+{
+	int err;
 
 	zswap_assert(nr && nr <= SPAN_MAX_RUN && owner);
 	lock_take(&span->lock);
-	do {
-		run = take_waiting(span, nr); /* it is held already */
-		if (!run && !span_has_room(span, nr))
-			break;
-		if (!run)
-			run = take_free(span, nr);
-	} while (!run && grow(span, nr));
-	if (run) {
+	err = find_run_to_use(span, nr, out);
+	if (!err) {
+		struct chunk *chunk = chunk_of(span, *out);
+		unsigned first = index_of(span, *out);
+
 		span->nr_used += nr;
-		chunk = chunk_of(span, run);
-		for (unsigned i = 0; i < nr; i++)
-			chunk->owners.owner[index_of(span, run) + i] = owner;
+		for (unsigned i = first; i < first + nr; i++)
+			chunk->owners.owner[i] = owner;
 	}
 	unlock(span);
-	return run;
+	return err;
 }
 
 void span_free(struct span_pool *span, void *run, unsigned nr)

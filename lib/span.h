@@ -43,7 +43,7 @@
 
 #define SPAN_MAX_RUN 16
 #define SPAN_CHUNK_GRANULES 1024
-#define SPAN_RESERVE_SHARE 32
+#define SPAN_RESERVE_SHARE MEM_RESERVE_SHARE
 
 struct chunk;
 
@@ -87,13 +87,11 @@ void span_exit(struct span_pool *span);
  * @nr:    granules, 1 .. SPAN_MAX_RUN
  * @owner: what span_owner() is to return for addresses in the run
  *
- * Return: the run, with undefined contents, or NULL: no memory, or no room
- *         within the limit.
+ * @out:   receives the run, with undefined contents; NULL on an error
+ *
+ * Return: 0, -ENOMEM, or -EDQUOT (no room within the limit).
  */
-void *span_alloc(struct span_pool *span, unsigned nr, void *owner);
-
-/* Whether nr more granules are within the limit and the slack. */
-bool span_has_room(const struct span_pool *span, unsigned nr);
+int span_alloc(struct span_pool *span, unsigned nr, void *owner, void **out);
 
 /* Takes a run back. Its memory stays in the reserve or goes to the system. */
 void span_free(struct span_pool *span, void *run, unsigned nr);

@@ -57,25 +57,33 @@ static void regroup(struct zs_class *class, struct zspage *zspage)
 
 /* ---- zspages ------------------------------------------------------------- */
 
-/* Builds an empty zspage, on no list. Called without the class's lock. */
-static struct zspage *new_zspage(struct zs_pool *pool, struct zs_class *class)
+/*
+ * Builds an empty zspage, on no list: 0, or what span_alloc() says. Called
+ * without the class's lock.
+ */
+static int new_zspage(struct zs_pool *pool, struct zs_class *class,
+		      struct zspage **out)
 {
 	struct zspage *zspage = slab_alloc(&pool->zspages);
+	void *run;
+	int err;
 
 	if (!zspage)
-		return NULL;
-	zspage->base = span_alloc(&pool->span, class->size.pages, zspage);
-	if (!zspage->base) {
+		return -ENOMEM;
+	err = span_alloc(&pool->span, class->size.pages, zspage, &run);
+	if (err) {
 		slab_free(&pool->zspages, zspage);
-		return NULL;
+		return err;
 	}
+	zspage->base = run;
 	zspage->huge_cell = NULL;
 	zspage->class = class;
 	zspage->first_free = ZS_NO_OBJECT;
 	zspage->fresh = 0;
 	zspage->in_use = 0;
 	set_group(zspage);
-	return zspage;
+	*out = zspage;
+	return 0;
 }
 
 /* Called without the class's lock, when the zspage is on no list any more. */
@@ -98,18 +106,21 @@ static struct zspage *pick_zspage(struct zs_class *class)
 }
 
 /* Finds or adds a zspage; the lock is dropped and taken again meanwhile. */
-static struct zspage *grow_class(struct zs_pool *pool, struct zs_class *class)
+static int grow_class(struct zs_pool *pool, struct zs_class *class,
+		      struct zspage **out)
 {
-	struct zspage *zspage;
+	int err;
 
 	lock_give(&class->lock);
-	zspage = new_zspage(pool, class);
+	err = new_zspage(pool, class, out);
 	lock_take(&class->lock);
-	if (!zspage) /* another thread may have freed or made one */
-		return pick_zspage(class);
-	list_zspage(class, zspage);
+	if (err) { /* another thread may have freed or made one */
+		*out = pick_zspage(class);
+		return *out ? 0 : err;
+	}
+	list_zspage(class, *out);
 	class->allocated += class->size.objects;
-	return zspage;
+	return 0;
 }
 
 /* ---- objects ------------------------------------------------------------- */
@@ -170,6 +181,7 @@ int zs_malloc(struct zs_pool *pool, size_t bytes, zs_cell *cell)
 {
 	struct zs_class *class;
 	struct zspage *zspage;
+	int err = 0;
 
 	if (!bytes)
 		return -EINVAL;
@@ -179,17 +191,14 @@ int zs_malloc(struct zs_pool *pool, size_t bytes, zs_cell *cell)
 	lock_take(&class->lock);
 	zspage = pick_zspage(class);
 	if (!zspage)
-		zspage = grow_class(pool, class);
-	if (zspage) {
+		err = grow_class(pool, class, &zspage);
+	if (!err) {
 		set_cell(zspage, take_object(zspage), cell);
 		class->in_use++;
 		regroup(class, zspage);
 	}
 	lock_give(&class->lock);
-	if (zspage)
-		return 0;
-	return span_has_room(&pool->span, class->size.pages) ? -ENOMEM :
-							       -EDQUOT;
+	return err;
 }
 
 void zs_free(struct zs_pool *pool, zs_cell *cell, size_t bytes)

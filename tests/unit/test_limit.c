@@ -19,7 +19,7 @@ static void hold_pages(struct unit *u, uint64_t used, uint64_t reserve)
 static enum limit_answer answer_at(struct unit *u, struct limit *limit,
 				   uint64_t pages)
 {
-	hold_pages(u, pages - pages / 10, pages / 10);
+	hold_pages(u, pages - pages / 40, pages / 40);
 	assert_true(limit_held_bytes(limit) == pages * PAGE);
 	return limit_check(limit);
 }

@@ -8,6 +8,8 @@
  */
 #include "unit.h"
 
+#include <errno.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,13 +59,22 @@ static void check_tag(struct span_pool *span, const struct run *run)
 	}
 }
 
+static void *alloc(struct span_pool *span, unsigned nr, void *owner)
+{
+	void *run = span; /* anything but NULL */
+	int err = span_alloc(span, nr, owner, &run);
+
+	CHECK(!err == !!run);
+	return run;
+}
+
 /* False when there was no memory. */
 static bool take_run(struct runs *runs, unsigned nr, uintptr_t tag)
 {
 	struct run *run = &runs->all[runs->nr];
 
 	CHECK(runs->nr < MAX_RUNS);
-	run->at = span_alloc(runs->span, nr, (void *)tag);
+	run->at = alloc(runs->span, nr, (void *)tag);
 	if (!run->at)
 		return false;
 	CHECK((uintptr_t)run->at % runs->span->granule_bytes == 0);
@@ -159,10 +170,10 @@ static void a_chunk_is_used_up_before_the_next_is_mapped(void **state)
 	unsigned room = SPAN_CHUNK_GRANULES - runs->span->header_granules;
 
 	for (unsigned i = 0; i < room; i++)
-		assert_non_null(span_alloc(runs->span, 1, u));
+		assert_non_null(alloc(runs->span, 1, u));
 	assert_int_equal(nr_chunks(u), 1);
 	assert_true(span_check(runs->span));
-	assert_non_null(span_alloc(runs->span, 1, u));
+	assert_non_null(alloc(runs->span, 1, u));
 	assert_int_equal(nr_chunks(u), 2);
 	assert_true(span_check(runs->span));
 	runs_end(runs);
@@ -173,11 +184,10 @@ static void a_gap_is_found_by_a_run_that_fits(void **state)
 	struct unit *u = *state;
 	struct runs *runs = runs_new(u, 4096);
 	unsigned room = SPAN_CHUNK_GRANULES - runs->span->header_granules;
-	char *first = span_alloc(runs->span, 1, u);
+	char *first = alloc(runs->span, 1, u);
 
 	for (unsigned i = 1; i < room; i++)
-		assert_ptr_equal(span_alloc(runs->span, 1, u),
-				 first + i * 4096);
+		assert_ptr_equal(alloc(runs->span, 1, u), first + i * 4096);
 	/* Gaps of 5 and 3; more is freed until neither waits in the reserve. */
 	for (unsigned i = 100; i < 105; i++)
 		span_free(runs->span, first + i * 4096, 1);
@@ -186,10 +196,10 @@ static void a_gap_is_found_by_a_run_that_fits(void **state)
 	for (unsigned i = 300; i < 400; i += 2)
 		span_free(runs->span, first + i * 4096, 1);
 	assert_true(span_check(runs->span));
-	assert_ptr_equal(span_alloc(runs->span, 5, u), first + 100 * 4096);
-	assert_ptr_equal(span_alloc(runs->span, 3, u), first + 200 * 4096);
+	assert_ptr_equal(alloc(runs->span, 5, u), first + 100 * 4096);
+	assert_ptr_equal(alloc(runs->span, 3, u), first + 200 * 4096);
 	assert_int_equal(nr_chunks(u), 1);
-	assert_non_null(span_alloc(runs->span, 2, u));
+	assert_non_null(alloc(runs->span, 2, u));
 	assert_int_equal(nr_chunks(u), 2);
 	assert_true(span_check(runs->span));
 	runs_end(runs);
@@ -274,8 +284,8 @@ static void the_run_freed_last_is_handed_out_first(void **state)
 	b = runs->all[20].at;
 	give_run(runs, 20);
 	assert_int_equal(span_held(runs->span).reserve_bytes, 4 * 4096);
-	assert_ptr_equal(span_alloc(runs->span, 2, runs), b);
-	assert_ptr_equal(span_alloc(runs->span, 2, runs), a);
+	assert_ptr_equal(alloc(runs->span, 2, runs), b);
+	assert_ptr_equal(alloc(runs->span, 2, runs), a);
 	runs_end(runs);
 }
 
@@ -328,12 +338,12 @@ static void D60_the_reserve_is_bounded_when_a_chunk_goes_first(void **state)
 	struct unit *u = *state;
 	struct runs *runs = runs_new(u, 4096);
 	unsigned room = SPAN_CHUNK_GRANULES - runs->span->header_granules;
-	char *a = span_alloc(runs->span, 1, u), *b[60];
+	char *a = alloc(runs->span, 1, u), *b[60];
 
 	for (unsigned i = 1; i < room; i++)
-		assert_non_null(span_alloc(runs->span, 1, u));
+		assert_non_null(alloc(runs->span, 1, u));
 	for (unsigned i = 0; i < 60; i++)
-		b[i] = span_alloc(runs->span, 16, u);
+		b[i] = alloc(runs->span, 16, u);
 	assert_int_equal(nr_chunks(u), 2);
 	for (unsigned i = 1; i < room; i++)
 		span_free(runs->span, a + i * 4096, 1);
@@ -596,8 +606,8 @@ static void D59_the_sum_of_all_spans_is_what_each_holds(void **state)
 
 	span_init(&one, &u->mem, 4096);
 	span_init(&two, &u->mem, 4096);
-	a = span_alloc(&one, 5, u);
-	b = span_alloc(&two, 7, u);
+	a = alloc(&one, 5, u);
+	b = alloc(&two, 7, u);
 	assert_int_equal(granules_held(u), 12);
 	assert_int_equal(mem_held(&u->mem).used_granules, 12);
 	span_free(&one, a, 5);
@@ -619,17 +629,15 @@ static void D64_no_run_goes_beyond_the_limit_and_the_slack(void **state)
 	span_init(&two, &u->mem, 4096);
 	one.slack_bytes = 4 * 4096;
 	atomic_store(&u->mem.held_max_bytes, 10 * 4096);
-	assert_non_null(span_alloc(&two, 8, u));
-	assert_true(span_has_room(&one, 6));
-	assert_false(span_has_room(&one, 7));
-	assert_null(span_alloc(&one, 7, u));
-	a = span_alloc(&one, 6, u);
+	assert_non_null(alloc(&two, 8, u));
+	assert_int_equal(span_alloc(&one, 7, u, &a), -EDQUOT);
+	a = alloc(&one, 6, u);
 	assert_non_null(a);
-	assert_null(span_alloc(&one, 1, u));
-	assert_null(span_alloc(&two, 1, u));
+	assert_null(alloc(&one, 1, u));
+	assert_null(alloc(&two, 1, u));
 	assert_int_equal(granules_held(u), 14);
 	span_free(&one, a, 6);
-	assert_non_null(span_alloc(&two, 2, u));
+	assert_non_null(alloc(&two, 2, u));
 	span_exit(&one);
 	span_exit(&two);
 }
@@ -643,13 +651,37 @@ static void a_waiting_run_is_handed_out_at_the_limit(void **state)
 
 	span_init(&span, &u->mem, 4096);
 	for (int i = 0; i < 20; i++)
-		assert_non_null(span_alloc(&span, 16, u));
-	run = span_alloc(&span, 2, u);
+		assert_non_null(alloc(&span, 16, u));
+	run = alloc(&span, 2, u);
 	span_free(&span, run, 2);
 	assert_int_equal(span_held(&span).reserve_bytes, 2 * 4096);
 	atomic_store(&u->mem.held_max_bytes, 4096);
-	assert_null(span_alloc(&span, 3, u));
-	assert_ptr_equal(span_alloc(&span, 2, u), run);
+	assert_null(alloc(&span, 3, u));
+	assert_ptr_equal(alloc(&span, 2, u), run);
+	span_exit(&span);
+}
+
+/* Freed runs whose memory stays: using them makes nothing larger. */
+static void D71_memory_that_can_t_go_back_does_not_fill_the_limit(void **state)
+{
+	struct unit *u = *state;
+	struct span_pool span = { 0 };
+	void *runs[100];
+
+	u->mem.hooks.purge = NULL;
+	span_init(&span, &u->mem, 4096);
+	atomic_store(&u->mem.held_max_bytes, 100 * 4096);
+	for (int i = 0; i < 100; i++)
+		runs[i] = alloc(&span, 1, u);
+	assert_null(alloc(&span, 1, u));
+	for (int i = 1; i < 100; i++)
+		span_free(&span, runs[i], 1);
+	assert_int_equal(mem_held(&u->mem).reserve_granules, 99);
+	assert_int_equal(mem_limited_granules(&u->mem), 1);
+	for (int i = 1; i < 90; i++)
+		assert_non_null(alloc(&span, 1, u));
+	assert_int_equal(mem_held(&u->mem).used_granules, 90);
+	assert_int_equal(mem_held(&u->mem).reserve_granules, 10);
 	span_exit(&span);
 }
 
@@ -676,6 +708,8 @@ int main(void)
 		unit_case(D59_the_sum_of_all_spans_is_what_each_holds),
 		unit_case(D64_no_run_goes_beyond_the_limit_and_the_slack),
 		unit_case(a_waiting_run_is_handed_out_at_the_limit),
+		unit_case(
+			D71_memory_that_can_t_go_back_does_not_fill_the_limit),
 		cmocka_unit_test(threads_may_take_and_give_at_once),
 	};
 
