@@ -145,17 +145,20 @@ static inline uint64_t zswap_slot_offset(zswap_slot_t slot)
  * child.
  *
  * A thread is started by zswap_set_compressor() alone, at most one for a cache;
- * it blocks all signals, sleeps but when there is a pool to end, and is gone
- * when zswap_destroy() returns. Without it the cache works as well.
+ * all signals are blocked while it is, for it to inherit that. It sleeps but
+ * when there is a pool to end, and is gone when zswap_destroy() returns.
+ * Without it the cache works as well.
  *
  * Hooks are called by whatever thread is in a call of the cache, several at
  * once, and must not call the cache. @alloc and @map are called by
  * zswap_create(), zswap_swapon(), zswap_set_compressor() and stores alone. The
  * struct is copied.
  *
- * One thing does not come through the hooks: libdeflate, where the library was
+ * What two codecs take does not come through the hooks, for they know no other
+ * way, and is not in metadata_bytes either: libdeflate, where the library was
  * built with it, takes the contexts of the compressor "deflate" from malloc(),
- * for it knows no other way. They are not in metadata_bytes either.
+ * and liblz4 at the levels of lz4hc from 10 on 64 KiB during a page's
+ * compression; where there are none, the compressor has failed.
  */
 struct zswap_hooks {
 	size_t size;
@@ -278,7 +281,8 @@ ZSWAP_API size_t zswap_page_size(const struct zswap *z);
  * "zstd" and " zstd:level=+03" are both "zstd:level=3". Built in:
  *
  *	lz4       no option. LZ4 blocks
- *	lz4hc     level=1..12 (9). LZ4 blocks, read as fast, made slowly
+ *	lz4hc     level=1..12 (9). LZ4 blocks, read as fast, made slowly. From
+ *	          10 on liblz4 may call malloc() for each page
  *	zstd      level=-131072..22 (3), as the library found allows; 0 is the
  *	          default. Zstandard frames without content size, checksum and
  *	          dictionary number. -1 lies between lz4 and 1 in every respect
@@ -319,13 +323,14 @@ ZSWAP_API int zswap_spec_check(const char *spec, const char **where);
  * one the current pool, and retires the old one, which ends with its last
  * entry. A retired pool that still has entries is taken back into use if its
  * canonical spec is asked for; the current pool's own spec changes nothing.
- * Stores that are running go on with the pool they have begun with. At most 255
- * pools have entries at a time.
+ * Stores that are running go on with the pool they have begun with. There are
+ * at most 255 pools at a time: the current one, and those that have entries.
  *
  * A retired pool is ended by the call that drops its last entry, when that is
  * done with everything else; where that is a load or a peek, by a thread of the
  * cache's own, so that no load waits for a compressor's destroy(). If that
- * thread could not be started, it is left to the next call other than a load.
+ * thread could not be started, it is left to the next store, invalidation,
+ * swapoff or switch whose arguments are good.
  *
  * Context: any thread, a compressor's functions as well. No lock that another
  *          call needs is held while the compressor's functions run.
@@ -333,7 +338,8 @@ ZSWAP_API int zswap_spec_check(const char *spec, const char **where);
  *          -EINVAL  @z or @spec is NULL, or as zswap_spec_check()
  *          -ERANGE  as zswap_spec_check()
  *          -ENOENT  no compressor of that name
- *          -EBUSY   255 other pools still have entries
+ *          -EBUSY   there are 255 pools, counting those that are just being
+ *                   made or ended; it works again once a retired one is gone
  *          -ENOMEM  no memory
  *          -EOWNERDEAD  the cache is another process's
  *          or what the compressor's own functions returned
@@ -625,8 +631,9 @@ ZSWAP_API int zswap_set_enabled(struct zswap *z, bool on);
  * stays when the limit is lowered below it.
  *
  * What is held can pass the limit by the bytes of one batch of pages for each
- * store that is running, zspages included, and by no more. The metadata is
- * outside the limit.
+ * store that is running, zspages included, and by no more. Where memory can't
+ * go back in parts (see the hook @purge), what is free and waits to be used
+ * again does not count. The metadata is outside the limit.
  *
  * Of this call and zswap_set_max_pool_percent() the last one counts.
  *
@@ -711,8 +718,9 @@ ZSWAP_API int zswap_set_accept_threshold_percent(struct zswap *z,
 	X(zswpout, "counter, pages: stored, in folios that were stored whole") \
 	X(same_filled_stored, "counter, pages: of zswpout, one repeated word") \
 	X(incompressible_stored, "counter, pages: of zswpout, kept raw")       \
-	X(compress_engine_fail, "counter, pages: the compressor failed, whether" \
-				" kept raw or refused")                        \
+	X(compress_engine_fail,                                                \
+	  "counter, pages: the compressor failed, whether"                     \
+	  " kept raw or refused")                                              \
 	X(pool_limit_hit, "counter, folios: found the limit reached, not only" \
 			  " the cache still full")                             \
 	X(reject_disabled, "counter, folios: refused, the cache was disabled") \
@@ -737,16 +745,16 @@ ZSWAP_API int zswap_set_accept_threshold_percent(struct zswap *z,
 	ZSWAP_STATS_BY_SIZE_(X, refused_folios, "refused")
 
 /* Folios by their pages, in powers of two: _4 counts those of 3 and 4. */
-#define ZSWAP_STATS_BY_SIZE_(X, name, what)                                    \
-	X(name##_1, "counter, folios: " what ", of 1 page")                    \
-	X(name##_2, "counter, folios: " what ", of 2 pages")                   \
-	X(name##_4, "counter, folios: " what ", of 3 to 4 pages")              \
-	X(name##_8, "counter, folios: " what ", of 5 to 8 pages")              \
-	X(name##_16, "counter, folios: " what ", of 9 to 16 pages")            \
-	X(name##_32, "counter, folios: " what ", of 17 to 32 pages")           \
-	X(name##_64, "counter, folios: " what ", of 33 to 64 pages")           \
-	X(name##_128, "counter, folios: " what ", of 65 to 128 pages")         \
-	X(name##_256, "counter, folios: " what ", of 129 to 256 pages")        \
+#define ZSWAP_STATS_BY_SIZE_(X, name, what)                             \
+	X(name##_1, "counter, folios: " what ", of 1 page")             \
+	X(name##_2, "counter, folios: " what ", of 2 pages")            \
+	X(name##_4, "counter, folios: " what ", of 3 to 4 pages")       \
+	X(name##_8, "counter, folios: " what ", of 5 to 8 pages")       \
+	X(name##_16, "counter, folios: " what ", of 9 to 16 pages")     \
+	X(name##_32, "counter, folios: " what ", of 17 to 32 pages")    \
+	X(name##_64, "counter, folios: " what ", of 33 to 64 pages")    \
+	X(name##_128, "counter, folios: " what ", of 65 to 128 pages")  \
+	X(name##_256, "counter, folios: " what ", of 129 to 256 pages") \
 	X(name##_512, "counter, folios: " what ", of 257 to 512 pages")
 
 /**
