@@ -6,24 +6,35 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "check.h"
 #include "watchdog.h"
 
 /* Longer than any case takes under a sanitizer on a busy machine. */
 #define HANG_S 100
 
-static const struct variant all_variants[] = {
-	{ "4096 lz4", 4096, 0 },           { "16384 lz4", 16384, 0 },
-	{ "65536 lz4", 65536, 0 },         { "4096 test", 4096, 1 },
-	{ "4096 test by 8", 4096, 8 },     { "16384 test by 4", 16384, 4 },
-	{ "65536 test by 64", 65536, 64 },
+#ifdef HAVE_XXHASH
+const uint32_t with_checksum = 1;
+#else
+const uint32_t with_checksum = 0;
+#endif
+
+static const struct variant usual_variants[] = {
+	{ "4096 lz4", 4096, 0, "lz4", 0, 0 },
+	{ "16384 lz4", 16384, 0, "lz4", 0, 0 },
+	{ "65536 lz4", 65536, 0, "lz4", 0, 0 },
+	{ "4096 test", 4096, 1, NULL, 0, 0 },
+	{ "4096 test by 8", 4096, 8, NULL, 0, 0 },
+	{ "16384 test by 4", 16384, 4, NULL, 0, 0 },
+	{ "65536 test by 64", 65536, 64, NULL, 0, 0 },
 };
 
-#define NR_VARIANTS (sizeof(all_variants) / sizeof(all_variants[0]))
+#define NR_USUAL (sizeof(usual_variants) / sizeof(usual_variants[0]))
 #define FIRST_CODEC_VARIANT 3
 
 /* What fixture_setup() uses; set by the run_ functions. */
-static const struct variant *current_variant = &all_variants[0];
+static const struct variant *current_variant = &usual_variants[0];
 
 /* ---- running cases ----------------------------------------------------- */
 
@@ -38,9 +49,12 @@ void fixture_params(struct fixture *f, struct zswap_params *params)
 	params->size = sizeof(*params);
 	params->page_size = f->page_size;
 	params->hooks = &f->hooks.hooks;
-	params->compressor = has_codec(f) ? f->codec.spec : "lz4";
+	params->compressor =
+		has_codec(f) ? f->codec.spec : f->variant->compressor;
 	params->compressors = &f->codec.vtable_list;
 	params->nr_compressors = 1;
+	params->checksum = f->variant->checksum;
+	params->raw_policy = f->variant->raw_policy;
 }
 
 int fixture_setup(void **state)
@@ -70,6 +84,7 @@ int fixture_teardown(void **state)
 	faulty_fail_none(&f->hooks);
 	zswap_invalidate(f->z, at(0), AREA_SLOTS);
 	assert_empty(f->z);
+	assert_sums(f->z);
 	zswap_destroy(f->z);
 	guard_free(&f->guards[0]);
 	guard_free(&f->guards[1]);
@@ -91,20 +106,31 @@ static int run_group(const char *program, const struct variant *variant,
 	return _cmocka_run_group_tests(name, cases, nr, NULL, NULL);
 }
 
+static void begin_running(const char *program)
+{
+	cmocka_set_test_filter(getenv("ZSWAP_TEST_FILTER"));
+	watchdog_start(program, HANG_S);
+}
+
+static int end_running(int failed)
+{
+	watchdog_stop();
+	current_variant = &usual_variants[0];
+	if (failed)
+		random_print_seed();
+	return failed != 0;
+}
+
 static int run_range(const char *program, size_t first, size_t end,
 		     const struct CMUnitTest *cases, size_t nr)
 {
 	int failed = 0;
 	size_t i;
 
-	cmocka_set_test_filter(getenv("ZSWAP_TEST_FILTER"));
-	watchdog_start(program, HANG_S);
+	begin_running(program);
 	for (i = first; i < end; i++)
-		failed += run_group(program, &all_variants[i], cases, nr);
-	watchdog_stop();
-	if (failed)
-		random_print_seed();
-	return failed;
+		failed += run_group(program, &usual_variants[i], cases, nr);
+	return end_running(failed);
 }
 
 int run_cases(const char *program, const struct CMUnitTest *cases, size_t nr)
@@ -114,18 +140,90 @@ int run_cases(const char *program, const struct CMUnitTest *cases, size_t nr)
 
 int run_variants(const char *program, const struct CMUnitTest *cases, size_t nr)
 {
-	return run_range(program, 0, NR_VARIANTS, cases, nr);
+	return run_range(program, 0, NR_USUAL, cases, nr);
 }
 
 int run_codec_variants(const char *program, const struct CMUnitTest *cases,
 		       size_t nr)
 {
-	return run_range(program, FIRST_CODEC_VARIANT, NR_VARIANTS, cases, nr);
+	return run_range(program, FIRST_CODEC_VARIANT, NR_USUAL, cases, nr);
+}
+
+int run_variant(const char *program, const struct variant *variant,
+		const struct CMUnitTest *cases, size_t nr)
+{
+	int failed;
+
+	begin_running(program);
+	failed = run_group(program, variant, cases, nr);
+	return end_running(failed);
+}
+
+static int run_with(const char *program, const char *spec, size_t page_size,
+		    uint32_t checksum, const struct CMUnitTest *cases,
+		    size_t nr)
+{
+	struct variant variant = { .page_size = page_size,
+				   .compressor = spec,
+				   .checksum = checksum };
+	char name[64];
+
+	snprintf(name, sizeof(name), "%zu %s%s", page_size, spec,
+		 checksum ? ", checksums" : "");
+	variant.name = name;
+	return run_variant(program, &variant, cases, nr);
+}
+
+int run_all_variants(const char *program, const struct CMUnitTest *cases,
+		     size_t nr)
+{
+	int failed = run_variants(program, cases, nr), turn = 0, i;
+	const char *const *spec;
+
+	/* lz4 was among the usual ones, but not with checksums. */
+	for (spec = builtin_specs(); *spec; spec++)
+		for (i = 0; i < 3; i++, turn++)
+			if (strcmp(*spec, "lz4") != 0 ||
+			    (with_checksum && i == 0))
+				failed += run_with(program, *spec,
+						   all_page_sizes[i],
+						   turn % 2 ? 0 : with_checksum,
+						   cases, nr);
+	return failed;
+}
+
+const char *const *builtin_specs(void)
+{
+	/* What may be missing comes first. */
+	static const char *const all[] = {
+		"lzo",  "lz4",           "lz4hc:level=3",   "zstd:level=1",
+		"zstd", "zstd:level=-5", "deflate:level=1", NULL
+	};
+
+	return zswap_spec_check("lzo", NULL) ? all + 1 : all;
 }
 
 /* ---- making caches ----------------------------------------------------- */
 
 const size_t all_page_sizes[3] = { 4096, 16384, 65536 };
+
+struct zswap *begin_other(struct fixture *f, const struct zswap_params *params)
+{
+	struct zswap *own = f->z;
+
+	assert_int_equal(zswap_create(&f->z, params), 0);
+	assert_int_equal(zswap_swapon(f->z, 0, AREA_SLOTS), 0);
+	return own;
+}
+
+void end_other(struct fixture *f, struct zswap *own)
+{
+	zswap_invalidate(f->z, at(0), AREA_SLOTS);
+	assert_empty(f->z);
+	assert_sums(f->z);
+	zswap_destroy(f->z);
+	f->z = own;
+}
 
 struct zswap_params params_of(const char *compressor)
 {
@@ -240,9 +338,67 @@ void assert_empty(struct zswap *z)
 	assert_int_equal(stats.stored_pages, 0);
 	assert_int_equal(stats.same_filled_pages, 0);
 	assert_int_equal(stats.stored_incompressible_pages, 0);
+	assert_int_equal(stats.original_bytes, 0);
 	assert_int_equal(stats.compressed_bytes, 0);
 	assert_int_equal(stats.pool_total_size, 0);
 	assert_int_equal(stats.reserve_bytes, 0);
+}
+
+#define BY_SIZE(s, name)                                                      \
+	((s)->name##_1 + (s)->name##_2 + (s)->name##_4 + (s)->name##_8 +      \
+	 (s)->name##_16 + (s)->name##_32 + (s)->name##_64 + (s)->name##_128 + \
+	 (s)->name##_256 + (s)->name##_512)
+
+void assert_sums(struct zswap *z)
+{
+	struct zswap_stats s = stats_of(z);
+
+	assert_int_equal(s.stores, s.stored_folios + s.refused_folios);
+	assert_int_equal(s.stored_folios, BY_SIZE(&s, stored_folios));
+	assert_int_equal(s.refused_folios, BY_SIZE(&s, refused_folios));
+	assert_int_equal(s.refused_folios,
+			 s.reject_disabled + s.reject_limit +
+				 s.reject_compress_poor +
+				 s.reject_compress_fail + s.reject_alloc_fail +
+				 s.reject_kmemcache_fail + s.reject_no_context);
+	assert_int_equal(s.loads, s.zswpin + s.load_misses + s.load_errors);
+	assert_int_equal(s.original_bytes,
+			 (s.stored_pages - s.same_filled_pages) *
+				 zswap_page_size(z));
+	assert_true(s.pool_limit_hit <= s.stores);
+	assert_true(s.same_filled_stored + s.incompressible_stored <=
+		    s.zswpout);
+}
+
+#define PATIENCE_NS UINT64_C(60000000000)
+
+void wait_for_pools(struct zswap *z, uint64_t nr)
+{
+	uint64_t deadline = now_ns() + PATIENCE_NS;
+
+	while (stats_of(z).pools != nr && now_ns() < deadline)
+		usleep(200);
+	assert_int_equal(stats_of(z).pools, nr);
+}
+
+void wait_for_instances(struct fixture *f, long nr)
+{
+	uint64_t deadline = now_ns() + PATIENCE_NS;
+
+	while (atomic_load(&f->codec.instances) != nr && now_ns() < deadline)
+		usleep(200);
+	assert_int_equal(atomic_load(&f->codec.instances), nr);
+}
+
+void assert_refused(const int *results, uint32_t nr, int err)
+{
+	uint32_t i, causes = 0;
+
+	for (i = 0; i < nr; i++) {
+		causes += results[i] == err;
+		assert_true(results[i] == err || results[i] == -ECANCELED);
+	}
+	assert_true(causes > 0);
 }
 
 void assert_same_gauges(const struct zswap_stats *a,

@@ -2,11 +2,17 @@
 /*
  * fixture.h - a cache for each case, in each of the variants that matter
  *
- * A variant is a page size and a compressor. run_variants() runs a group of
- * cases once for each. A case gets a fresh cache with one area (type 0,
- * AREA_SLOTS slots), whose memory comes from accounting hooks. After the case
- * everything is invalidated: every gauge of pages must then be 0, and nothing
- * may be left in the hooks after zswap_destroy().
+ * A variant is a page size, a compressor, and whether there are checksums.
+ * run_variants() runs a group of cases once for each. A case gets a fresh cache
+ * with one area (type 0, AREA_SLOTS slots), whose memory comes from accounting
+ * hooks. After the case everything is invalidated: every gauge of pages must
+ * then be 0, the counters must add up, and nothing may be left in the hooks
+ * after zswap_destroy().
+ *
+ *	run_variants()		lz4 and the test compressor
+ *	run_all_variants()	these, and every other built-in compressor with
+ *				every page size, in turn with and without
+ *				checksums
  */
 #ifndef TEST_FIXTURE_H
 #define TEST_FIXTURE_H
@@ -37,7 +43,10 @@
 struct variant {
 	const char *name;
 	size_t page_size;
-	uint32_t batch; /* of the test compressor; 0: lz4 */
+	uint32_t batch;         /* of the test compressor; 0: a built-in one */
+	const char *compressor; /* the built-in one */
+	uint32_t checksum;
+	uint32_t raw_policy;
 };
 
 struct fixture {
@@ -64,17 +73,39 @@ int fixture_teardown(void **state);
 					fixture_teardown)
 #define BARE_CASE(function) cmocka_unit_test(function)
 
-/* For main(): the number of cases that failed; a hang ends the program. */
+/*
+ * For main(): 0, or more when cases failed, but never as much as makes an exit
+ * status 0 again. A hang ends the program.
+ */
 int run_cases(const char *program, const struct CMUnitTest *cases, size_t nr);
 
-/* Likewise, for all variants, or for those of the test compressor. */
+/*
+ * Likewise, for the usual variants, for all, or for those of the test
+ * compressor.
+ */
 int run_variants(const char *program, const struct CMUnitTest *cases,
 		 size_t nr);
+int run_all_variants(const char *program, const struct CMUnitTest *cases,
+		     size_t nr);
 int run_codec_variants(const char *program, const struct CMUnitTest *cases,
 		       size_t nr);
 
+/* Likewise, once for a variant of the caller's own. */
+int run_variant(const char *program, const struct variant *variant,
+		const struct CMUnitTest *cases, size_t nr);
+
 /* Whether the variant's compressor is the test compressor. */
 bool has_codec(const struct fixture *f);
+
+/*
+ * Specs of the built-in compressors, of zstd one on each side of 0, with NULL
+ * at the end. What the library was built without is left out. The levels are
+ * fast ones, for there are many cases; test_spec.c goes through all.
+ */
+const char *const *builtin_specs(void);
+
+/* 1, or 0 where the library was built without checksums. */
+extern const uint32_t with_checksum;
 
 /* Makes params for a cache like the fixture's; params->hooks are set as well.*/
 void fixture_params(struct fixture *f, struct zswap_params *params);
@@ -82,6 +113,14 @@ void fixture_params(struct fixture *f, struct zswap_params *params);
 /* ---- making caches ----------------------------------------------------- */
 
 extern const size_t all_page_sizes[3];
+
+/*
+ * Puts a cache with these parameters in the fixture in place of its own, which
+ * it returns; with an area like the fixture's. end_other() takes it away again,
+ * after a look at it like fixture_teardown()'s.
+ */
+struct zswap *begin_other(struct fixture *f, const struct zswap_params *params);
+void end_other(struct fixture *f, struct zswap *own);
 
 /* All defaults but the compressor. */
 struct zswap_params params_of(const char *compressor);
@@ -123,6 +162,24 @@ struct zswap_stats stats_of(struct zswap *z);
 
 /* That all gauges of pages are zero, the held bytes included. */
 void assert_empty(struct zswap *z);
+
+/* D75: that the counters add up, as they do when no call is running. */
+void assert_sums(struct zswap *z);
+
+/*
+ * Waits until a number of pools is left, for a minute at most: where a load
+ * took a pool's last page, a thread of the cache ends it.
+ */
+void wait_for_pools(struct zswap *z, uint64_t nr);
+
+/* Likewise, until a number of instances of the test compressor is left. */
+void wait_for_instances(struct fixture *f, long nr);
+
+/*
+ * The results of a store that failed: the call's error for all pages, or for
+ * those that caused it, and -ECANCELED for the others.
+ */
+void assert_refused(const int *results, uint32_t nr, int err);
 
 /* That two snapshots are equal but for the counters of loads and misses. */
 void assert_same_gauges(const struct zswap_stats *a,

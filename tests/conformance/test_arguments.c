@@ -383,6 +383,28 @@ static void a_bad_argument_counts_before_a_bad_slot_or_not(void **state)
 /* ---- errno and silence ------------------------------------------------- */
 
 /* Calls of every function, good ones and bad ones. */
+/* Switches, with pages to load through a retired pool, and settings. */
+static void switch_and_set(struct fixture *f)
+{
+	const char *where;
+	char buf[8];
+
+	zswap_spec_check("zstd:level=99", &where);
+	zswap_store(f->z, at(700), f->page);
+	zswap_set_compressor(f->z, "zstd:level=99");
+	zswap_set_compressor(f->z, "nope");
+	zswap_set_compressor(f->z, "zstd");
+	zswap_get_compressor(f->z, buf, sizeof(buf));
+	zswap_load(f->z, at(700), f->out);
+	zswap_set_compressor(f->z, "deflate");
+	zswap_set_compressor(f->z, f->params.compressor);
+	zswap_set_max_pool_percent(f->z, 101);
+	zswap_set_accept_threshold_percent(f->z, 50);
+	zswap_set_max_pool_bytes(f->z, 0);
+	zswap_store(f->z, at(700), f->page);
+	zswap_set_max_pool_percent(f->z, 20);
+}
+
 static void call_everything(struct fixture *f)
 {
 	struct zswap_stats stats = { .size = sizeof(stats) };
@@ -422,6 +444,7 @@ static void call_everything(struct fixture *f)
 	zswap_format_stats(f->z, ZSWAP_STATS_TEXT, text, sizeof(text));
 	zswap_format_stats(f->z, ZSWAP_STATS_TEXT, text, 3);
 	zswap_format_stats(f->z, (enum zswap_stats_format)99, text, 3);
+	switch_and_set(f);
 	zswap_swapoff(f->z, 1);
 	zswap_swapoff(f->z, 1);
 	zswap_page_size(f->z);
@@ -454,6 +477,9 @@ static void no_call_touches_errno(void **state)
 		faulty_fail_nth(&f->hooks, FAULTY_ANY, k);
 		errno = 12345;
 		zswap_store_folio(f->z, &folio);
+		assert_int_equal(errno, 12345);
+		faulty_fail_nth(&f->hooks, FAULTY_ANY, k);
+		zswap_set_compressor(f->z, k % 2 ? "zstd" : "lz4hc");
 		assert_int_equal(errno, 12345);
 		faulty_fail_nth(&f->hooks, FAULTY_ANY, k);
 		if (zswap_create(&z, &params) == 0)

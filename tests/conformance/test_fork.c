@@ -82,6 +82,18 @@ static int call_everything(struct fixture *f)
 	CHILD_EXPECT(zswap_swapon(f->z, 3, 10) == -EOWNERDEAD);
 	CHILD_EXPECT(zswap_swapoff(f->z, 0) == -EOWNERDEAD);
 	CHILD_EXPECT(zswap_set_enabled(f->z, false) == -EOWNERDEAD);
+	CHILD_EXPECT(zswap_set_max_pool_bytes(f->z, 0) == -EOWNERDEAD);
+	CHILD_EXPECT(zswap_set_max_pool_percent(f->z, 1) == -EOWNERDEAD);
+	CHILD_EXPECT(zswap_set_accept_threshold_percent(f->z, 1) ==
+		     -EOWNERDEAD);
+	CHILD_EXPECT(zswap_set_compressor(f->z, "zstd") == -EOWNERDEAD);
+	CHILD_EXPECT(zswap_get_compressor(f->z, text, sizeof(text)) ==
+		     -EOWNERDEAD);
+	/* This is looked for before what is wrong with the arguments. */
+	CHILD_EXPECT(zswap_set_compressor(f->z, NULL) == -EOWNERDEAD);
+	CHILD_EXPECT(zswap_get_compressor(f->z, NULL, 8) == -EOWNERDEAD);
+	CHILD_EXPECT(zswap_set_max_pool_percent(f->z, 101) == -EOWNERDEAD);
+	CHILD_EXPECT(zswap_spec_check("zstd", NULL) == 0);
 	memset(&stats, 0x5a, sizeof(stats));
 	stats.size = sizeof(stats);
 	untouched = stats;
@@ -116,6 +128,21 @@ static void every_call_in_a_child_is_eownerdead(void **state)
 
 	store_pages(f, at(500), 20, 0);
 	assert_good_child(f, call_everything_quietly);
+}
+
+/* The thread that ends pools is not in the child, which must not miss it. */
+static void D79_after_a_switch_every_call_is_eownerdead_too(void **state)
+{
+	struct fixture *f = *state;
+
+	store_pages(f, at(500), 20, 0);
+	assert_int_equal(zswap_set_compressor(f->z, "zstd"), 0);
+	store_pages(f, at(520), 20, 0);
+	assert_good_child(f, call_everything_quietly);
+	assert_int_equal(zswap_set_compressor(f->z, "deflate"), 0);
+	zswap_invalidate(f->z, at(500), 20);
+	assert_good_child(f, call_everything_quietly);
+	assert_holds_pages(f, at(520), 20, 0);
 }
 
 static void the_parent_does_not_notice_its_children(void **state)
@@ -344,6 +371,7 @@ int main(void)
 {
 	static const struct CMUnitTest cases[] = {
 		CASE(every_call_in_a_child_is_eownerdead),
+		CASE(D79_after_a_switch_every_call_is_eownerdead_too),
 		CASE(the_parent_does_not_notice_its_children),
 		CASE(a_child_may_make_caches_of_its_own),
 		CASE(grandchildren_are_told_apart),

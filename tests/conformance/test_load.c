@@ -216,5 +216,6 @@ int main(void)
 		CASE(a_threads_first_call_takes_no_memory_either),
 	};
 
-	return run_variants("load", cases, sizeof(cases) / sizeof(cases[0]));
+	return run_all_variants("load", cases,
+				sizeof(cases) / sizeof(cases[0]));
 }

@@ -435,6 +435,6 @@ int main(void)
 		CASE(D33_folio_loads_take_no_memory),
 	};
 
-	return run_variants("load_folio", cases,
-			    sizeof(cases) / sizeof(cases[0]));
+	return run_all_variants("load_folio", cases,
+				sizeof(cases) / sizeof(cases[0]));
 }

@@ -331,6 +331,6 @@ int main(void)
 		CASE(a_walk_ends_after_the_last_slot_of_a_full_sized_area),
 	};
 
-	return run_variants("presence", cases,
-			    sizeof(cases) / sizeof(cases[0]));
+	return run_all_variants("presence", cases,
+				sizeof(cases) / sizeof(cases[0]));
 }

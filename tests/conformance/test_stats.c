@@ -10,7 +10,8 @@
 
 /* ---- the struct -------------------------------------------------------- */
 
-static void statistics_of_a_new_cache_are_zero_but_for_the_fixed_ones(void **state)
+static void
+statistics_of_a_new_cache_are_zero_but_for_the_fixed_ones(void **state)
 {
 	struct fixture *f = *state;
 	struct zswap_stats stats = stats_of(f->z), zero;
@@ -367,5 +368,6 @@ int main(void)
 		CASE(no_counter_falls_when_an_area_goes),
 	};
 
-	return run_variants("stats", cases, sizeof(cases) / sizeof(cases[0]));
+	return run_all_variants("stats", cases,
+				sizeof(cases) / sizeof(cases[0]));
 }

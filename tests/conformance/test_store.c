@@ -575,5 +575,6 @@ int main(void)
 		CASE(a_disabled_cache_can_have_areas_added_and_dropped),
 	};
 
-	return run_variants("store", cases, sizeof(cases) / sizeof(cases[0]));
+	return run_all_variants("store", cases,
+				sizeof(cases) / sizeof(cases[0]));
 }

@@ -177,6 +177,9 @@ static int run_segments(struct codec *codec, struct codec_side *side,
 		seg->result = compressing ? pad(seg, coding_encode(seg),
 						atomic_load(&codec->pad_to)) :
 					    coding_decode(seg);
+		if (side->judge)
+			seg->result =
+				side->judge(side->judge_arg, seg, seg->result);
 		if (compressing)
 			atomic_store(&codec->last_length, seg->result);
 		fault = next_fault(side);
@@ -238,7 +241,15 @@ static struct codec *codec_of_options(const char *options)
 	char *end;
 	unsigned long i = strtoul(options, &end, 10);
 
-	return end != options && !*end && i < MAX_CODECS ? codecs[i] : NULL;
+	if (end == options || (*end && *end != ',') || i >= MAX_CODECS)
+		return NULL;
+	return codecs[i];
+}
+
+static void tell(struct codec *codec, enum codec_event event)
+{
+	if (codec->event)
+		codec->event(codec->event_arg, event);
 }
 
 static int create(const struct zswap_comp_env *env, const char *options,
@@ -251,6 +262,7 @@ static int create(const struct zswap_comp_env *env, const char *options,
 	if (!codec)
 		return -EINVAL;
 	expect(codec, env->size >= sizeof(*env), "the environment's size");
+	tell(codec, CODEC_CREATE);
 	err = atomic_exchange(&codec->create_error, 0);
 	if (err)
 		return err;
@@ -273,7 +285,9 @@ static void destroy(void *arg)
 
 	expect(codec, atomic_load(&instance->contexts) == 0,
 	       "an instance ends after its contexts");
+	tell(codec, CODEC_DESTROY);
 	env_free(codec, instance->env, instance, sizeof(*instance));
+	atomic_fetch_add(&codec->instances_ended, 1);
 	atomic_fetch_sub(&codec->instances, 1);
 }
 
@@ -282,8 +296,10 @@ static int make_context(struct instance *instance, _Atomic int *error,
 {
 	struct codec *codec = instance->codec;
 	struct context *context;
-	int err = atomic_exchange(error, 0);
+	int err;
 
+	tell(codec, CODEC_CTX_CREATE);
+	err = atomic_exchange(error, 0);
 	if (err)
 		return err;
 	context = env_alloc(codec, instance->env, sizeof(*context));
@@ -324,6 +340,7 @@ static void ctx_destroy(void *arg, void *ctx)
 	       "a context ends with its own instance");
 	expect(codec, !atomic_flag_test_and_set(&context->busy),
 	       "a context ends after its requests");
+	tell(codec, CODEC_CTX_DESTROY);
 	atomic_fetch_sub(&instance->contexts, 1);
 	atomic_fetch_sub(&codec->contexts, 1);
 	env_free(codec, instance->env, context, sizeof(*context));

@@ -17,6 +17,9 @@
  *	params.compressor = c.spec;		"test:0"
  *	params.compressors = &c.vtable_list;
  *	params.nr_compressors = 1;
+ *
+ * What follows a comma in the option makes specs, and so pools, of one codec
+ * differ and means nothing: "test:0,red", "test:0,blue".
  */
 #ifndef TEST_CODEC_H
 #define TEST_CODEC_H
@@ -51,6 +54,15 @@ enum codec_fault {
 
 #define CODEC_FOR_EVER INT32_MAX
 
+/* What an instance or a context goes through. */
+enum codec_event {
+	CODEC_CREATE,
+	CODEC_DESTROY,
+	CODEC_CTX_CREATE,
+	CODEC_CTX_DESTROY,
+	CODEC_EVENTS
+};
+
 /* One direction: what to do, and what was done. */
 struct codec_side {
 	_Atomic int fault;         /* enum codec_fault */
@@ -58,6 +70,10 @@ struct codec_side {
 	struct gate gate;          /* passed by each request */
 	void (*call)(void *arg);   /* called by each request, if set */
 	void *call_arg;
+	/* What becomes of a segment's result, if set; before any fault. */
+	int32_t (*judge)(void *arg, const struct zswap_comp_segment *seg,
+			 int32_t result);
+	void *judge_arg;
 
 	atomic_ulong requests;
 	atomic_ulong segments;
@@ -73,6 +89,10 @@ struct codec {
 	struct codec_side compress;
 	struct codec_side decompress;
 
+	/* Called at the start of each, if set. */
+	void (*event)(void *arg, enum codec_event event);
+	void *event_arg;
+
 	/* Bytes to lengthen results to, within dst_len; 0 means not at all. */
 	_Atomic uint32_t pad_to;
 	/* Bytes that bound() gives beside what coding needs. */
@@ -86,6 +106,7 @@ struct codec {
 	atomic_long instances;       /* alive */
 	atomic_long contexts;        /* alive */
 	atomic_ulong instances_made;
+	atomic_ulong instances_ended;
 	atomic_ulong contexts_made;
 	atomic_ulong
 		env_bytes; /* taken from the environment and not returned */

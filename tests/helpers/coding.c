@@ -22,7 +22,7 @@ static uint32_t checksum(const unsigned char *page, size_t len)
 		sum = (sum ^ word) * UINT64_C(0x9e3779b97f4a7c15);
 		sum ^= sum >> 29;
 	}
-	return (uint32_t)sum;
+	return (uint32_t)(sum ^ sum >> 32); /* the last word's top bits too */
 }
 
 size_t coding_bound(size_t unit_size)

@@ -256,6 +256,63 @@ static int hook_purge(void *ctx, void *addr, size_t bytes)
 	return result;
 }
 
+/* ---- threads ----------------------------------------------------------- */
+
+struct faulty_thread {
+	pthread_t id;
+	void (*run)(void *arg);
+	void *arg;
+};
+
+static void *thread_main(void *arg)
+{
+	struct faulty_thread *thread = arg;
+
+	thread->run(thread->arg);
+	return NULL;
+}
+
+static bool may_start(struct faulty *f)
+{
+	bool may;
+
+	pthread_mutex_lock(&f->lock);
+	f->thread_creates++;
+	may = may_take(f, FAULTY_THREAD);
+	if (may && ++f->threads > f->most_threads)
+		f->most_threads = f->threads;
+	pthread_mutex_unlock(&f->lock);
+	return may;
+}
+
+static int hook_thread_create(void *ctx, void **out, void (*run)(void *arg),
+			      void *arg)
+{
+	struct faulty_thread *thread;
+
+	if (!may_start(ctx))
+		return EAGAIN;
+	thread = malloc(sizeof(*thread));
+	CHECK(thread);
+	thread->run = run;
+	thread->arg = arg;
+	CHECK(pthread_create(&thread->id, NULL, thread_main, thread) == 0);
+	*out = thread;
+	return 0;
+}
+
+static void hook_thread_join(void *ctx, void *arg)
+{
+	struct faulty_thread *thread = arg;
+	struct faulty *f = ctx;
+
+	CHECK(pthread_join(thread->id, NULL) == 0);
+	free(thread);
+	pthread_mutex_lock(&f->lock);
+	f->threads--;
+	pthread_mutex_unlock(&f->lock);
+}
+
 void faulty_init(struct faulty *f)
 {
 	memset(f, 0, sizeof(*f));
@@ -267,6 +324,8 @@ void faulty_init(struct faulty *f)
 	f->hooks.map = hook_map;
 	f->hooks.unmap = hook_unmap;
 	f->hooks.purge = hook_purge;
+	f->hooks.thread_create = hook_thread_create;
+	f->hooks.thread_join = hook_thread_join;
 }
 
 static void make_plan(struct faulty *f, unsigned kinds, uint64_t k,
@@ -322,31 +381,55 @@ uint64_t faulty_calls(struct faulty *f)
 	return calls;
 }
 
-void *faulty_find(struct faulty *f, const void *what, size_t bytes)
+void faulty_each_map(struct faulty *f,
+		     void (*visit)(void *arg, void *addr, size_t bytes),
+		     void *arg)
 {
 	struct faulty_block *block;
-	void *found = NULL;
 	int i;
 
 	pthread_mutex_lock(&f->lock);
 	for (i = 0; i < FAULTY_BUCKETS; i++)
-		for (block = f->buckets[i]; block && !found;
-		     block = block->next)
+		for (block = f->buckets[i]; block; block = block->next)
 			if (block->kind == FAULTY_MAP)
-				found = memmem(block->addr, block->bytes, what,
-					       bytes);
+				visit(arg, block->addr, block->bytes);
 	pthread_mutex_unlock(&f->lock);
-	return found;
+}
+
+struct needle {
+	const void *what;
+	size_t bytes;
+	void *found;
+};
+
+static void look_in(void *arg, void *addr, size_t bytes)
+{
+	struct needle *needle = arg;
+
+	if (!needle->found)
+		needle->found =
+			memmem(addr, bytes, needle->what, needle->bytes);
+}
+
+void *faulty_find(struct faulty *f, const void *what, size_t bytes)
+{
+	struct needle needle = { what, bytes, NULL };
+
+	faulty_each_map(f, look_in, &needle);
+	return needle.found;
 }
 
 bool faulty_end(struct faulty *f)
 {
-	bool good = !f->misuse && !f->alloc_blocks && !f->map_blocks;
+	bool good =
+		!f->misuse && !f->alloc_blocks && !f->map_blocks && !f->threads;
 
 	if (!good)
-		fprintf(stderr, "hooks: %s; %zu bytes allocated, %zu mapped\n",
+		fprintf(stderr,
+			"hooks: %s; %zu bytes allocated, %zu mapped, "
+			"%zu threads\n",
 			f->misuse ? f->misuse : "no misuse", f->alloc_bytes,
-			f->map_bytes);
+			f->map_bytes, f->threads);
 	pthread_mutex_destroy(&f->lock);
 	return good;
 }

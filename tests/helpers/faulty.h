@@ -29,6 +29,7 @@
 #define FAULTY_ALLOC 1u
 #define FAULTY_MAP 2u
 #define FAULTY_ANY (FAULTY_ALLOC | FAULTY_MAP)
+#define FAULTY_THREAD 4u /* not among any: a cache works without its thread */
 
 #define FAULTY_BUCKETS 1024
 
@@ -44,9 +45,10 @@ struct faulty {
 	/* Held now. */
 	size_t alloc_blocks, alloc_bytes;
 	size_t map_blocks, map_bytes;
+	size_t threads, most_threads;
 
 	/* Calls so far; the failed ones are counted too. */
-	uint64_t allocs, frees, maps, unmaps, purges;
+	uint64_t allocs, frees, maps, unmaps, purges, thread_creates;
 	uint64_t purged_bytes;
 
 	/* The plan: which calls count, how many pass, how many fail then. */
@@ -75,6 +77,11 @@ uint64_t faulty_calls(struct faulty *f);
 
 /* The first @bytes equal to @what in any mapping, or NULL. */
 void *faulty_find(struct faulty *f, const void *what, size_t bytes);
+
+/* Calls @visit for each mapping, with the lock held. */
+void faulty_each_map(struct faulty *f,
+		     void (*visit)(void *arg, void *addr, size_t bytes),
+		     void *arg);
 
 /* Whether nothing is held and nothing was misused; says what, if not. */
 bool faulty_end(struct faulty *f);

@@ -33,9 +33,11 @@ void stress_end(struct zswap *z)
 	CHECK(stats.stored_pages == 0);
 	CHECK(stats.same_filled_pages == 0);
 	CHECK(stats.stored_incompressible_pages == 0);
+	CHECK(stats.original_bytes == 0);
 	CHECK(stats.compressed_bytes == 0);
 	CHECK(stats.pool_total_size == 0);
 	CHECK(stats.reserve_bytes == 0);
+	stress_check_sums(z);
 	zswap_destroy(z);
 	watchdog_stop();
 }
@@ -47,6 +49,38 @@ struct zswap_stats stress_stats(struct zswap *z)
 	stats.size = sizeof(stats);
 	CHECK(zswap_get_stats(z, &stats) == 0);
 	return stats;
+}
+
+#define BY_SIZE(s, name)                                                      \
+	((s)->name##_1 + (s)->name##_2 + (s)->name##_4 + (s)->name##_8 +      \
+	 (s)->name##_16 + (s)->name##_32 + (s)->name##_64 + (s)->name##_128 + \
+	 (s)->name##_256 + (s)->name##_512)
+
+void stress_check_sums(struct zswap *z)
+{
+	struct zswap_stats s = stress_stats(z);
+
+	CHECK(s.stores == s.stored_folios + s.refused_folios);
+	CHECK(s.stored_folios == BY_SIZE(&s, stored_folios));
+	CHECK(s.refused_folios == BY_SIZE(&s, refused_folios));
+	CHECK(s.refused_folios ==
+	      s.reject_disabled + s.reject_limit + s.reject_compress_poor +
+		      s.reject_compress_fail + s.reject_alloc_fail +
+		      s.reject_kmemcache_fail + s.reject_no_context);
+	CHECK(s.loads == s.zswpin + s.load_misses + s.load_errors);
+	CHECK(s.original_bytes ==
+	      (s.stored_pages - s.same_filled_pages) * zswap_page_size(z));
+}
+
+const char *const *stress_specs(void)
+{
+	/* What may be missing comes first. */
+	static const char *const all[] = { "lzo",     "lz4",
+					   "lz4hc",   "zstd:level=1",
+					   "zstd",    "zstd:level=-5",
+					   "deflate", NULL };
+
+	return zswap_spec_check("lzo", NULL) ? all + 1 : all;
 }
 
 int stress_store(struct zswap *z, zswap_slot_t slot, uint64_t version)

@@ -39,6 +39,15 @@ void stress_end(struct zswap *z);
 
 struct zswap_stats stress_stats(struct zswap *z);
 
+/* D75: what holds of the counters when no call is running. */
+void stress_check_sums(struct zswap *z);
+
+/*
+ * Specs of the built-in compressors, with NULL at the end; what the library was
+ * built without is left out.
+ */
+const char *const *stress_specs(void);
+
 static inline zswap_slot_t at(uint64_t offset)
 {
 	return zswap_slot(0, offset);

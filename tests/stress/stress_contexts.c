@@ -98,14 +98,17 @@ static void run_with(const char *compressor)
 				       .nr_compressors = 1 };
 	struct work work = { .z = stress_begin_with("contexts", &params) };
 
-	work.deadline = deadline_after_ms(1000);
+	work.deadline = deadline_after_ms(250);
 	run_threads(NR_THREADS, run, &work);
 	stress_end(work.z);
 }
 
 int main(void)
 {
-	run_with("lz4");
+	const char *const *spec;
+
+	for (spec = stress_specs(); *spec; spec++)
+		run_with(*spec);
 	run_with("plain");
 	return 0;
 }
