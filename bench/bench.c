@@ -204,6 +204,18 @@ struct summary summarize(double *values, size_t count)
 	return s;
 }
 
+double median_across(const double *first, size_t count, size_t stride_bytes)
+{
+	double *values = bench_alloc(count, sizeof(*values)), median;
+
+	for (size_t i = 0; i < count; i++)
+		values[i] = *(const double *)(const void *)(
+			(const char *)first + i * stride_bytes);
+	median = summarize(values, count).median;
+	free(values);
+	return median;
+}
+
 struct latency latency_of(double *ns, size_t count)
 {
 	struct latency l = { NAN, NAN };

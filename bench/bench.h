@@ -80,6 +80,13 @@ struct latency {
 struct summary summarize(double *values, size_t count);
 struct latency latency_of(double *ns, size_t count);
 
+/*
+ * median_across() - of one field of @count structs
+ * @first:        the first one's field
+ * @stride_bytes: from one to the next
+ */
+double median_across(const double *first, size_t count, size_t stride_bytes);
+
 /* ---- progress ---------------------------------------------------------- */
 
 /* A line on stderr that the next one replaces; nothing off a terminal. */

@@ -12,36 +12,36 @@
  * The corpus is stored again and again under consecutive slots until there are
  * that many pages.
  */
-#include "bench_store_load.h"
-
-#include "side_cache.h"
+#include "bench_memory.h"
 
 #include <malloc.h>
 #include <math.h>
 #include <string.h>
 
+#define MEMORY_BYTES (25000u * 4096) /* at first */
+#define QUICK_MEMORY_BYTES (5000u * 4096)
 #define MEMORY_FOLIO 16u
 
 /* Stores until there are @end pages; folios do not cross the corpus's end. */
-static void fill(struct zswap *z, const struct corpus *c, size_t at, size_t end)
+static void fill(struct zswap *z, const struct layout *l, size_t at, size_t end)
 {
 	while (at < end) {
-		size_t from = at % c->nr_pages;
-		size_t count = c->nr_pages - from;
+		size_t from = at % l->nr_pages;
+		size_t count = l->nr_pages - from;
 		struct zswap_folio folio = {
 			.size = sizeof(folio),
 			.slot = zswap_slot(0, at),
-			.data = c->pages + from * PAGE_BYTES,
+			.data = layout_page(l, (uint32_t)from),
 		};
 		int err;
 
-		count = count < MEMORY_FOLIO ? count : MEMORY_FOLIO;
+		count = count < l->folio_pages ? count : l->folio_pages;
 		count = count < end - at ? count : end - at;
 		folio.nr_pages = (uint32_t)count;
 		err = zswap_store_folio(z, &folio);
 		if (err)
-			broken("%s: memory: zswap_store_folio: %s", c->name,
-			       strerror(-err));
+			broken("%s: memory: zswap_store_folio: %s",
+			       l->corpus->name, strerror(-err));
 		at += count;
 	}
 }
@@ -71,25 +71,30 @@ static void give_back_free_memory(void)
 }
 
 struct memory bench_memory(const struct corpus *corpus,
-			   const struct codec *codec, size_t nr_pages)
+			   const struct cache_kind *kind, bool quick)
 {
+	struct layout l = layout_of(corpus, kind->page_bytes, MEMORY_FOLIO);
+	size_t nr_pages =
+		(quick ? QUICK_MEMORY_BYTES : MEMORY_BYTES) / kind->page_bytes;
 	size_t total = 4 * nr_pages;
 	double grown = (double)(total - nr_pages);
-	struct memory m = { .nr_pages = total, .metadata_rss = NAN,
+	struct memory m = { .nr_pages = total,
+			    .metadata_rss = NAN,
 			    .rss_bytes = NAN };
-	struct zswap *z = cache_make(codec, total);
+	struct zswap *z = cache_make(kind, total);
 	struct level low, high;
 
-	progress("%s %s, memory", corpus->name, codec->name);
+	progress("%s, %s, memory", corpus->name, kind->codec->spec);
 	give_back_free_memory();
-	fill(z, corpus, 0, nr_pages);
+	fill(z, &l, 0, nr_pages);
 	low = level_now(z);
-	fill(z, corpus, nr_pages, total);
+	fill(z, &l, nr_pages, total);
 	high = level_now(z);
 	zswap_destroy(z);
 
 	m.metadata_bytes = high.metadata / (double)total;
-	m.held_ratio = (double)total * PAGE_BYTES / (high.held + high.metadata);
+	m.held_ratio =
+		(double)total * kind->page_bytes / (high.held + high.metadata);
 	if (low.rss > 0 && high.rss > 0) {
 		m.rss_bytes = (high.rss - low.rss) / grown;
 		m.metadata_rss = m.rss_bytes - (high.held - low.held) / grown;

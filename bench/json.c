@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * json.c - the rows as an array of objects
- *
- * Values that are not known (NAN) become null: JSON has no other word.
+ * json.c - rows as an array of objects; see json.h
  */
 #include "json.h"
 
@@ -10,9 +8,17 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+struct json {
+	FILE *file;
+	size_t rows; /* begun */
+};
+
+/* ---- the file ---------------------------------------------------------- */
 
 /*
  * Opening for appending leaves an older file as it is; a new one goes again. So
@@ -21,13 +27,15 @@
 void json_check(const char *path)
 {
 	struct stat st;
-	bool is_new =
-		lstat(path, &st) != 0; /* a link is there, if only a link */
-	/* A pipe without a reader is an error rather than a wait. */
-	int fd = open(path,
-		      O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK,
-		      0666);
+	bool is_new; /* a link is there, if only a link */
+	int fd;
 
+	if (!path)
+		return;
+	is_new = lstat(path, &st) != 0;
+	/* A pipe without a reader is an error rather than a wait. */
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK,
+		  0666);
 	if (fd < 0)
 		bad_input("%s: %s", path, strerror(errno));
 	close(fd);
@@ -35,9 +43,31 @@ void json_check(const char *path)
 		unlink(path);
 }
 
-/* ---- values ------------------------------------------------------------ */
+void json_write(const char *path, const void *rows, size_t count,
+		size_t stride_bytes,
+		void (*put)(struct json *json, const void *row))
+{
+	struct json json = { 0 };
+	int failed;
 
-static void put_text(FILE *file, const char *text)
+	if (!path)
+		return;
+	json.file = fopen(path, "we");
+	if (!json.file)
+		bad_input("%s: %s", path, strerror(errno));
+	fputc('[', json.file);
+	for (size_t i = 0; i < count; i++)
+		put(&json, (const char *)rows + i * stride_bytes);
+	fputs(json.rows ? "\n  }\n]\n" : "]\n", json.file);
+	failed = ferror(json.file);
+	if (fclose(json.file) || failed)
+		bad_input("%s: could not be written: %s", path,
+			  strerror(errno));
+}
+
+/* ---- rows -------------------------------------------------------------- */
+
+static void put_string(FILE *file, const char *text)
 {
 	fputc('"', file);
 	for (; *text; text++) {
@@ -53,103 +83,52 @@ static void put_text(FILE *file, const char *text)
 	fputc('"', file);
 }
 
-static void put_key(FILE *file, const char *key, const char *suffix)
+void json_row(struct json *json, const char *bench)
 {
-	fprintf(file, ",\n    \"%s%s\": ", key, suffix);
+	fputs(json->rows ? "\n  },\n  {\n    \"bench\": " :
+			   "\n  {\n    \"bench\": ",
+	      json->file);
+	put_string(json->file, bench);
+	json->rows++;
 }
 
-static void put_real(FILE *file, const char *key, const char *suffix, double v)
+static void put_key(struct json *json, const char *key)
 {
-	put_key(file, key, suffix);
+	fprintf(json->file, ",\n    \"%s\": ", key);
+}
+
+void json_text(struct json *json, const char *key, const char *text)
+{
+	put_key(json, key);
+	put_string(json->file, text);
+}
+
+void json_count(struct json *json, const char *key, uint64_t v)
+{
+	put_key(json, key);
+	fprintf(json->file, "%llu", (unsigned long long)v);
+}
+
+void json_bool(struct json *json, const char *key, bool v)
+{
+	put_key(json, key);
+	fputs(v ? "true" : "false", json->file);
+}
+
+void json_real(struct json *json, const char *key, double v)
+{
+	put_key(json, key);
 	if (isfinite(v))
-		fprintf(file, "%.6g", v);
+		fprintf(json->file, "%.6g", v);
 	else
-		fputs("null", file);
+		fputs("null", json->file);
 }
 
-static void put_count(FILE *file, const char *key, uint64_t v)
+void json_summary(struct json *json, const char *key, const struct summary *s)
 {
-	put_key(file, key, "");
-	fprintf(file, "%llu", (unsigned long long)v);
-}
+	char *spread = bench_format("%s_spread", key);
 
-static void put_summary(FILE *file, const char *key, const char *suffix,
-			const struct summary *s)
-{
-	char spread[64];
-
-	put_real(file, key, suffix, s->median);
-	snprintf(spread, sizeof(spread), "%s_spread", suffix);
-	put_real(file, key, spread, s->spread);
-}
-
-/* ---- rows -------------------------------------------------------------- */
-
-static void put_speed(FILE *file, const char *key, const struct speed *s)
-{
-	char bare[32];
-
-	snprintf(bare, sizeof(bare), "bare_%s", key);
-	put_summary(file, key, "_mbps", &s->mbps);
-	put_summary(file, bare, "_mbps", &s->bare_mbps);
-	put_summary(file, key, "_vs_bare", &s->vs_bare);
-	put_real(file, key, "_p50_us", s->page.p50_us);
-	put_real(file, key, "_p99_us", s->page.p99_us);
-	put_real(file, bare, "_p50_us", s->bare_page.p50_us);
-	put_real(file, bare, "_p99_us", s->bare_page.p99_us);
-}
-
-/* Per page of a cache of memory_pages, where fixed costs hide nothing. */
-static void put_memory(FILE *file, const struct memory *m)
-{
-	put_count(file, "memory_pages", m->nr_pages);
-	put_real(file, "metadata_bytes_per_page", "", m->metadata_bytes);
-	put_real(file, "metadata_rss_bytes_per_page", "", m->metadata_rss);
-	put_real(file, "rss_bytes_per_page", "", m->rss_bytes);
-	put_real(file, "memory_held_ratio", "", m->held_ratio);
-}
-
-static void put_row(FILE *file, const struct row *row)
-{
-	const struct job *job = row->job;
-
-	fputs("  {\n    \"bench\": \"store-load\",\n    \"corpus\": ", file);
-	put_text(file, job->corpus->name);
-	put_key(file, "codec", "");
-	put_text(file, job->codec->name);
-	put_key(file, "variant", "");
-	put_text(file, row->variant);
-	put_count(file, "folio_pages", job->folio_pages);
-	put_count(file, "threads", 1);
-	put_count(file, "repeats", row->repeats);
-	put_count(file, "pages", job->corpus->nr_pages);
-	put_count(file, "same_filled", row->same_filled);
-	put_count(file, "raw", row->raw);
-	put_real(file, "ratio", "", row->ratio);
-	put_real(file, "held_ratio", "", row->held_ratio);
-	put_real(file, "corpus_metadata_bytes_per_page", "",
-		 row->metadata_bytes);
-	put_memory(file, job->memory);
-	put_speed(file, "store", &row->store);
-	put_speed(file, "load", &row->load);
-	fputs("\n  }", file);
-}
-
-void json_write(const char *path, const struct row *rows, size_t count)
-{
-	FILE *file = fopen(path, "we");
-	int failed;
-
-	if (!file)
-		bad_input("%s: %s", path, strerror(errno));
-	fputs("[\n", file);
-	for (size_t i = 0; i < count; i++) {
-		put_row(file, &rows[i]);
-		fputs(i + 1 < count ? ",\n" : "\n", file);
-	}
-	fputs("]\n", file);
-	failed = ferror(file);
-	if (fclose(file) || failed)
-		bad_input("%s: could not be written: %s", path,
-			  strerror(errno));
+	json_real(json, key, s->median);
+	json_real(json, spread, s->spread);
+	free(spread);
 }

@@ -18,10 +18,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#ifdef HAVE_ZSTD
 #include <zstd.h>
-#endif
 
 void corpora_add(struct corpora *all, struct corpus c)
 {
@@ -29,17 +26,40 @@ void corpora_add(struct corpora *all, struct corpus c)
 	all->items[all->count++] = c;
 }
 
+static void corpus_free(struct corpus *c)
+{
+	bench_unmap(c->pages, c->room_bytes);
+	free(c->name);
+	free(c->origin);
+}
+
 void corpora_free(struct corpora *all)
 {
+	for (size_t i = 0; i < all->count; i++)
+		corpus_free(&all->items[i]);
+	free(all->items);
+	*all = (struct corpora){ 0 };
+}
+
+void corpora_cut(struct corpora *all, size_t unit_bytes)
+{
+	size_t unit_pages = unit_bytes / PAGE_BYTES, kept = 0;
+
 	for (size_t i = 0; i < all->count; i++) {
 		struct corpus *c = &all->items[i];
 
-		bench_unmap(c->pages, c->room_bytes);
-		free(c->name);
-		free(c->origin);
+		c->nr_pages -= c->nr_pages % unit_pages;
+		if (c->nr_pages) {
+			all->items[kept++] = *c;
+			continue;
+		}
+		printf("  %s: left out, holds less than %zu bytes\n", c->name,
+		       unit_bytes);
+		corpus_free(c);
 	}
-	free(all->items);
-	*all = (struct corpora){ 0 };
+	all->count = kept;
+	if (!kept)
+		bad_input("no pages of %zu bytes to store", unit_bytes);
 }
 
 void corpus_room(struct corpus *c, size_t max_pages)
@@ -118,8 +138,6 @@ static size_t read_plain(const char *path, void *dst, size_t room_bytes)
 
 /* ---- .zst -------------------------------------------------------------- */
 
-#ifdef HAVE_ZSTD
-
 /* Decompresses until @out is full or the file ends. */
 static void unzst(ZSTD_DStream *stream, const char *path, FILE *file,
 		  ZSTD_outBuffer *out)
@@ -162,19 +180,6 @@ static size_t read_zst(const char *path, void *dst, size_t room_bytes)
 	ZSTD_freeDStream(stream);
 	return out.pos;
 }
-
-#else
-
-static size_t read_zst(const char *path, void *dst, size_t room_bytes)
-{
-	(void)dst;
-	(void)room_bytes;
-	bad_input("%s: this zswap-bench was built without libzstd and cannot "
-		  "read .zst files",
-		  path);
-}
-
-#endif
 
 /* ---- any file ---------------------------------------------------------- */
 

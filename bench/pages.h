@@ -8,13 +8,13 @@
 #ifndef BENCH_PAGES_H
 #define BENCH_PAGES_H
 
-#include <stddef.h>
+#include "bench.h"
 
 struct corpus {
 	char *name;   /* as in the tables */
 	char *origin; /* a sentence for the reader, or NULL */
 	unsigned char *pages;
-	size_t nr_pages;   /* at least 1 */
+	size_t nr_pages;   /* of PAGE_BYTES; at least 1 */
 	size_t room_bytes; /* of the mapping behind pages */
 };
 
@@ -22,6 +22,11 @@ struct corpora {
 	struct corpus *items;
 	size_t count;
 };
+
+static inline size_t corpus_bytes(const struct corpus *c)
+{
+	return c->nr_pages * PAGE_BYTES;
+}
 
 /**
  * corpora_add_path() - a file, a .zst file, or each file of a folder
@@ -47,6 +52,14 @@ void corpus_trim(struct corpus *c);
  * Return: the pages added; 0 also when the file cannot be read.
  */
 size_t corpus_append_file(struct corpus *c, const char *path, size_t max_pages);
+
+/**
+ * corpora_cut() - leave whole units of @unit_bytes, a multiple of PAGE_BYTES
+ *
+ * Corpora without one are left out, which is told; if all are, that ends the
+ * program.
+ */
+void corpora_cut(struct corpora *all, size_t unit_bytes);
 
 void corpora_free(struct corpora *all);
 

@@ -25,10 +25,15 @@
 #include <string.h>
 
 /*
- * Between folios. A codec may write a few bytes more than it reports (lz4
- * copies literals in units of 8), which must not reach the next folio.
+ * Between folios. A codec may write more bytes than it reports: lz4 copies
+ * literals in units of 8, zstd gives up what it has written, up to its bound,
+ * when it finds that a page does not compress. None of that must reach the next
+ * folio.
  */
-#define FOLIO_GAP_BYTES 16
+static size_t folio_gap_bytes(const struct side_bare *b)
+{
+	return b->codec.bound_bytes - b->layout.page_bytes + 64;
+}
 
 /* Packs a folio from @at on; where it ended. */
 static size_t pack_folio(struct side_bare *b, uint32_t folio, size_t at)
@@ -37,15 +42,14 @@ static size_t pack_folio(struct side_bare *b, uint32_t folio, size_t at)
 	uint32_t end = first + folio_len(&b->layout, folio);
 
 	for (uint32_t p = first; p < end; p++) {
-		const unsigned char *src =
-			b->layout.corpus->pages + (size_t)p * PAGE_BYTES;
-		size_t len = b->codec->compress(src, b->packed + at);
+		const unsigned char *src = layout_page(&b->layout, p);
+		size_t len = codec_compress(&b->codec, src, b->packed + at);
 
 		b->pages[p].at = at;
 		b->pages[p].len = (uint32_t)len;
 		if (!len) {
-			memcpy(b->packed + at, src, PAGE_BYTES);
-			len = PAGE_BYTES;
+			len = b->layout.page_bytes;
+			memcpy(b->packed + at, src, len);
 		}
 		at += len;
 	}
@@ -65,14 +69,15 @@ static int bare_load(struct side *s, const uint32_t *pages, size_t count,
 		     unsigned char *dst)
 {
 	struct side_bare *b = (struct side_bare *)s;
+	size_t page_bytes = b->layout.page_bytes;
 
-	for (size_t i = 0; i < count; i++, dst += PAGE_BYTES) {
+	for (size_t i = 0; i < count; i++, dst += page_bytes) {
 		const struct bare_page *p = &b->pages[pages[i]];
 		const unsigned char *src = b->packed + p->at;
 
 		if (!p->len)
-			memcpy(dst, src, PAGE_BYTES);
-		else if (!b->codec->decompress(src, p->len, dst))
+			memcpy(dst, src, page_bytes);
+		else if (!codec_decompress(&b->codec, src, p->len, dst))
 			return -EIO;
 	}
 	return 0;
@@ -80,8 +85,8 @@ static int bare_load(struct side *s, const uint32_t *pages, size_t count,
 
 static size_t room_bytes(const struct side_bare *b)
 {
-	return b->layout.corpus->nr_pages * b->codec->bound() +
-	       (size_t)b->layout.nr_folios * FOLIO_GAP_BYTES;
+	return b->layout.nr_pages * b->codec.bound_bytes +
+	       b->layout.nr_folios * folio_gap_bytes(b);
 }
 
 void bare_init(struct side_bare *b, const struct layout *layout,
@@ -90,23 +95,26 @@ void bare_init(struct side_bare *b, const struct layout *layout,
 	size_t at = 0;
 
 	*b = (struct side_bare){
-		.side = { .name = "bare", .store = bare_store,
-			  .load = bare_load },
+		.side = { .name = "bare",
+			  .store = bare_store,
+			  .load = bare_load,
+			  .peek = bare_load },
 		.layout = *layout,
-		.codec = codec,
 	};
+	codec_open(&b->codec, codec, layout->page_bytes);
 	b->packed_bytes = room_bytes(b);
 	b->packed = bench_map_touched(b->packed_bytes);
 	b->folio_at = bench_alloc(layout->nr_folios, sizeof(*b->folio_at));
-	b->pages = bench_alloc(layout->corpus->nr_pages, sizeof(*b->pages));
+	b->pages = bench_alloc(layout->nr_pages, sizeof(*b->pages));
 	for (uint32_t f = 0; f < layout->nr_folios; f++) {
 		b->folio_at[f] = at;
-		at = pack_folio(b, f, at) + FOLIO_GAP_BYTES;
+		at = pack_folio(b, f, at) + folio_gap_bytes(b);
 	}
 }
 
 void bare_free(struct side_bare *b)
 {
+	codec_close(&b->codec);
 	bench_unmap(b->packed, b->packed_bytes);
 	free(b->folio_at);
 	free(b->pages);

@@ -14,7 +14,7 @@ struct bare_page {
 struct side_bare {
 	struct side side;
 	struct layout layout;
-	const struct codec *codec;
+	struct codec_ctx codec;
 	unsigned char *packed;
 	size_t packed_bytes;
 	size_t *folio_at;        /* where each folio's room begins */
