@@ -190,12 +190,18 @@ static void prefetch_payload(const char *payload, uint32_t len)
 		__builtin_prefetch(payload + i);
 }
 
+/*
+ * The checksum comes last, when the payload is in the processor's cache: before
+ * the codec it would wait for memory that the codec fetches while it works. The
+ * codec is safe with damaged bytes, and a page of an -EIO is no page.
+ */
 int entry_read(struct zswap *z, struct entry *e, void *page)
 {
 	uint32_t info = entry_info(e);
 	uint32_t len = length_of(info);
-	struct pool *pool;
 	const void *payload;
+	struct pool *pool;
+	int err = 0;
 
 	if (info & ENTRY_FILLED) {
 		fill_page(page, z->page_size, e->fill);
@@ -204,13 +210,13 @@ int entry_read(struct zswap *z, struct entry *e, void *page)
 	pool = pool_of(z, info);
 	payload = zs_payload(pool->zs, &e->cell, len);
 	prefetch_payload(payload, len);
-	if (z->checksum && unlikely(!has_checksum(e, payload, len)))
-		return -EIO;
-	if (info & ENTRY_RAW) {
+	if (info & ENTRY_RAW)
 		memcpy(page, payload, len);
-		return 0;
-	}
-	return comp_decompress(pool->comp, payload, len, page);
+	else
+		err = comp_decompress(pool->comp, payload, len, page);
+	if (!err && z->checksum && unlikely(!has_checksum(e, payload, len)))
+		return -EIO;
+	return err;
 }
 
 void entry_will_free(struct zswap *z, struct entry *e)
