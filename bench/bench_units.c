@@ -28,7 +28,7 @@
 
 #define NR_UNITS 3
 #define FOLIO_BYTES 65536u /* one store, of whole units */
-#define RANDOM_LOADS 4096u /* of a repeat, at most */
+#define RANDOM_SHARE 4u    /* one in so many pages is loaded at random */
 
 static const uint32_t unit_bytes[NR_UNITS] = { 4096, 16384, 65536 };
 
@@ -138,7 +138,7 @@ static void contender_init(struct contender *c, const struct unit_row *row)
 static void trial_init(struct trial *t, const struct unit_row *rows)
 {
 	t->nr_pages = (uint32_t)rows->corpus->nr_pages;
-	t->nr_random = t->nr_pages < RANDOM_LOADS ? t->nr_pages : RANDOM_LOADS;
+	t->nr_random = t->nr_pages / RANDOM_SHARE; /* 4 at least */
 	t->pages = bench_alloc(t->nr_pages, sizeof(*t->pages));
 	for (unsigned i = 0; i < NR_UNITS; i++)
 		contender_init(&t->contenders[i], &rows[i]);
@@ -295,14 +295,14 @@ static void json_one(struct json *json, const void *arg)
 
 /* ---- the whole --------------------------------------------------------- */
 
-/* A random load of 4 KiB costs one of 4, 16 and 64. */
+/* For a page of 4 KiB at random 1, 4 and 16 are loaded. */
 static unsigned repeats(const struct args *a, const struct corpora *all)
 {
 	struct cost cost = cost_of(a, all);
 	double load = cost.load_us + cost.other_us;
 
 	return repeats_that_fit(a, NR_UNITS * (cost.store_us + load) +
-					   (1 + 4 + 16) * load);
+					   (1 + 4 + 16) * load / RANDOM_SHARE);
 }
 
 /* Rows by corpus, then by codec, then by unit. */
