@@ -53,6 +53,8 @@ struct fixture {
 	const struct variant *variant;
 	size_t page_size;
 	struct zswap *z;
+	struct zswap
+		*own; /* between begin_other() and end_other(), else NULL */
 	struct faulty hooks;
 	struct codec codec;
 	struct zswap_params params; /* what z was made with */
@@ -90,7 +92,11 @@ int run_all_variants(const char *program, const struct CMUnitTest *cases,
 int run_codec_variants(const char *program, const struct CMUnitTest *cases,
 		       size_t nr);
 
-/* Likewise, once for a variant of the caller's own. */
+/*
+ * Likewise, once for a variant of the caller's own. With the environment's
+ * ZSWAP_TEST_FEW_VARIANTS only each fourth of these, and of those that
+ * run_all_variants() adds.
+ */
 int run_variant(const char *program, const struct variant *variant,
 		const struct CMUnitTest *cases, size_t nr);
 
@@ -115,12 +121,13 @@ void fixture_params(struct fixture *f, struct zswap_params *params);
 extern const size_t all_page_sizes[3];
 
 /*
- * Puts a cache with these parameters in the fixture in place of its own, which
- * it returns; with an area like the fixture's. end_other() takes it away again,
- * after a look at it like fixture_teardown()'s.
+ * Puts a cache with these parameters in the fixture in place of its own; with
+ * an area like that one's. end_other() takes it away again, after a look at it
+ * like fixture_teardown()'s; destroy_other() without one.
  */
-struct zswap *begin_other(struct fixture *f, const struct zswap_params *params);
-void end_other(struct fixture *f, struct zswap *own);
+void begin_other(struct fixture *f, const struct zswap_params *params);
+void end_other(struct fixture *f);
+void destroy_other(struct fixture *f);
 
 /* All defaults but the compressor. */
 struct zswap_params params_of(const char *compressor);

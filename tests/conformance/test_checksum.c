@@ -11,11 +11,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "payload.h"
 
-/* ---- without the library ------------------------------------------------ */
+/* ---- without the library ----------------------------------------------- */
 
 static void checksums_need_libxxhash(void **state)
 {
@@ -44,7 +43,7 @@ static void a_checksum_is_0_or_1(void **state)
 	}
 }
 
-/* ---- finding stored bytes ----------------------------------------------- */
+/* ---- finding stored bytes ---------------------------------------------- */
 
 #define SLOT 500
 
@@ -95,7 +94,7 @@ static void find_raw(struct fixture *f, struct target *t)
 	assert_int_equal(zswap_query(f->z, at(SLOT)), ZSWAP_RAW);
 }
 
-/* ---- round trips -------------------------------------------------------- */
+/* ---- round trips ------------------------------------------------------- */
 
 static void pages_of_all_kinds_load_exactly(void **state)
 {
@@ -126,7 +125,7 @@ static void replaced_pages_have_new_checksums(void **state)
 	assert_int_equal(stats_of(f->z).decompress_fail, 0);
 }
 
-/* ---- damage ------------------------------------------------------------- */
+/* ---- damage ------------------------------------------------------------ */
 
 /* Every reading finds it, and the entry stays as it is. */
 static void assert_damaged(struct fixture *f)
@@ -271,7 +270,7 @@ static void D40_a_damaged_entry_can_be_forgotten_or_replaced(void **state)
 	}
 }
 
-/* ---- neighbours --------------------------------------------------------- */
+/* ---- neighbours -------------------------------------------------------- */
 
 static void neighbours_of_a_damaged_page_load(void **state)
 {
@@ -307,21 +306,20 @@ static void neighbours_of_a_damaged_page_load(void **state)
 	free(data);
 }
 
-/* ---- what it costs ------------------------------------------------------ */
+/* ---- what it costs ----------------------------------------------------- */
 
 static uint64_t metadata_of(struct fixture *f, uint32_t checksum, uint64_t nr)
 {
 	struct zswap_params params = f->params;
-	struct zswap *own;
 	uint64_t bytes, i;
 
 	params.checksum = checksum;
-	own = begin_other(f, &params);
+	begin_other(f, &params);
 	page_make(f->page, f->page_size, PAGE_TEXT, 1);
 	for (i = 0; i < nr; i++)
 		assert_int_equal(zswap_store(f->z, at(i), f->page), 0);
 	bytes = stats_of(f->z).metadata_bytes;
-	end_other(f, own);
+	end_other(f);
 	return bytes;
 }
 
@@ -350,9 +348,8 @@ static void checksums_outlive_a_switch(void **state)
 	t.bytes[0] ^= 1;
 	assert_holds(f, at(SLOT), PAGE_TEXT, 1);
 	assert_int_equal(zswap_load(f->z, at(SLOT), f->out), 0);
-	/* The old pool goes in a thread, and takes its mapping along. */
-	while (stats_of(f->z).pools > 1)
-		usleep(1000);
+	/* The old pool takes its mapping along, with what is left there. */
+	wait_for_pools(f->z, 1);
 	find_compressed(f, &t);
 	flip_bits(f, &t);
 }

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* ---- folios by their size ----------------------------------------------- */
+/* ---- folios by their size ---------------------------------------------- */
 
 /* The counter of a group: 0 is that of 1 page, 9 that of 257 to 512. */
 static uint64_t by_size(const uint64_t *first, int group)
@@ -100,7 +100,7 @@ static void the_counters_by_size_are_in_order(void **state)
 #undef NEXT_IS
 }
 
-/* ---- stores ------------------------------------------------------------- */
+/* ---- stores ------------------------------------------------------------ */
 
 static void a_page_stored_alone_is_a_folio_of_one(void **state)
 {
@@ -143,10 +143,9 @@ static void D75_every_refusal_has_one_reason(void **state)
 	struct fixture *f = *state;
 	struct zswap_params params = f->params;
 	struct zswap_stats stats;
-	struct zswap *own;
 
 	params.raw_policy = ZSWAP_RAW_REFUSE;
-	own = begin_other(f, &params);
+	begin_other(f, &params);
 	page_make(f->page, f->page_size, PAGE_RANDOM, 1);
 	assert_int_equal(zswap_store(f->z, at(0), f->page), -E2BIG);
 	assert_int_equal(zswap_set_max_pool_bytes(f->z, 0), 0);
@@ -163,7 +162,7 @@ static void D75_every_refusal_has_one_reason(void **state)
 	assert_int_equal(stats.reject_alloc_fail, 0);
 	assert_int_equal(stats.reject_kmemcache_fail, 0);
 	assert_int_equal(stats.reject_no_context, 0);
-	end_other(f, own);
+	end_other(f);
 }
 
 static void folios_without_memory_count_once(void **state)
@@ -187,7 +186,7 @@ static void folios_without_memory_count_once(void **state)
 			 failed);
 }
 
-/* ---- stores and loads that find no context ------------------------------- */
+/* ---- stores and loads that find no context ----------------------------- */
 
 struct descent {
 	struct fixture *f;
@@ -275,7 +274,7 @@ static void a_load_without_a_context_is_an_error_of_its_page(void **state)
 	free(d.pages);
 }
 
-/* ---- loads --------------------------------------------------------------- */
+/* ---- loads ------------------------------------------------------------- */
 
 /* By how much the counters of loads have moved. */
 static void assert_loads(struct fixture *f, struct zswap_stats *before,
@@ -351,7 +350,7 @@ static void D75_pages_that_do_not_decompress_are_errors(void **state)
 	free(data);
 }
 
-/* ---- gauges -------------------------------------------------------------- */
+/* ---- gauges ------------------------------------------------------------ */
 
 static void D73_inputs_of_the_ratio_are_the_sums_of_the_pages(void **state)
 {
@@ -418,12 +417,11 @@ static void pages_of_a_refused_folio_count_as_stored_nowhere(void **state)
 	char *data = malloc(30 * f->page_size);
 	struct zswap_folio folio = folio_of_data(at(0), 30, data);
 	struct zswap_stats stats;
-	struct zswap *own;
 	uint32_t i;
 
 	assert_non_null(data);
 	params.raw_policy = ZSWAP_RAW_REFUSE;
-	own = begin_other(f, &params);
+	begin_other(f, &params);
 	for (i = 0; i < 30; i++)
 		page_make(data + i * f->page_size, f->page_size,
 			  i % 2 ? PAGE_TEXT : PAGE_WORD, i);
@@ -435,7 +433,7 @@ static void pages_of_a_refused_folio_count_as_stored_nowhere(void **state)
 	assert_int_equal(stats.incompressible_stored, 0);
 	assert_int_equal(stats.refused_folios_32, 1);
 	assert_empty(f->z);
-	end_other(f, own);
+	end_other(f);
 	free(data);
 }
 
@@ -455,7 +453,7 @@ static void limits_and_pools_are_gauges_of_their_own(void **state)
 	assert_int_equal(stats_of(f->z).pools, 2);
 }
 
-/* ---- the text ------------------------------------------------------------ */
+/* ---- the text ---------------------------------------------------------- */
 
 /* The last line of the text, in @line. */
 static void last_line(struct fixture *f, char *line, size_t len)
@@ -521,16 +519,15 @@ static void every_line_of_the_text_is_a_name_and_a_number(void **state)
 	assert_int_equal(nr, 0);
 }
 
-/* ---- nothing is printed -------------------------------------------------- */
+/* ---- nothing is printed ------------------------------------------------ */
 
 static void refuse_100000_stores(struct fixture *f)
 {
 	struct zswap_params params = f->params;
-	struct zswap *own;
 	uint64_t i;
 
 	params.raw_policy = ZSWAP_RAW_REFUSE;
-	own = begin_other(f, &params);
+	begin_other(f, &params);
 	page_make(f->page, f->page_size, PAGE_RANDOM, 1);
 	for (i = 0; i < 1000; i++)
 		assert_int_equal(zswap_store(f->z, at(i), f->page), -E2BIG);
@@ -545,7 +542,7 @@ static void refuse_100000_stores(struct fixture *f)
 	assert_int_equal(stats_of(f->z).pool_limit_hit, 50000);
 	assert_int_equal(stats_of(f->z).reject_disabled, 49000);
 	assert_int_equal(stats_of(f->z).refused_folios_1, 100000);
-	end_other(f, own);
+	end_other(f);
 }
 
 static void
@@ -572,7 +569,7 @@ D78_failing_stores_and_switches_are_counted_not_printed(void **state)
 	assert_int_equal(bytes, 0);
 }
 
-/* ---- a random mix --------------------------------------------------------- */
+/* ---- a random mix ------------------------------------------------------ */
 
 struct tally {
 	uint64_t stores, refused, loads;
@@ -657,12 +654,11 @@ static void D75_after_a_mix_of_calls_all_adds_up(void **state)
 	char *data = malloc(20 * f->page_size);
 	struct tally t = { 0 };
 	struct zswap_stats stats;
-	struct zswap *own;
 	int round, calls = f->page_size == 65536 ? 30 : 200;
 
 	assert_non_null(data);
 	params.raw_policy = ZSWAP_RAW_REFUSE;
-	own = begin_other(f, &params);
+	begin_other(f, &params);
 	for (round = 0; round < 30; round++) {
 		make_pages(f, data, 20, (uint64_t)round);
 		mix_calls(f, &t, data, calls);
@@ -676,7 +672,7 @@ static void D75_after_a_mix_of_calls_all_adds_up(void **state)
 	assert_true(stats.load_errors > 0 && stats.reject_limit > 0);
 	assert_true(stats.reject_compress_poor > 0 &&
 		    stats.reject_disabled > 0);
-	end_other(f, own);
+	end_other(f);
 	free(data);
 }
 

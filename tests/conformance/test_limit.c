@@ -329,10 +329,11 @@ static void D74_zspages_that_are_begun_count_against_the_limit(void **state)
 	uint32_t nr = batch_of(f), limit = 5 * nr;
 	char *data = malloc(nr * f->page_size);
 	struct zswap_folio folio = folio_of_data(at(0), nr, data);
-	int err = 0, round;
+	int err = 0, round, reached;
 
 	assert_non_null(data);
 	set_limit(f, limit);
+	set_threshold(f, 0);
 	for (round = 0; !err && round < 100; round++) {
 		make_mixed(f, data, nr, (uint64_t)round * nr);
 		folio.slot = at((uint64_t)round * nr);
@@ -341,6 +342,13 @@ static void D74_zspages_that_are_begun_count_against_the_limit(void **state)
 	}
 	assert_int_equal(err, -ENOSPC);
 	assert_true(round > 1);
+	/* Whether met before a batch or within, it was met, and counts. */
+	assert_int_equal(stats_of(f->z).pool_limit_hit, 1);
+	reached = held(f) >= bytes_of(f, limit);
+	assert_true(held(f) > 0);
+	assert_int_equal(store_random(f, 9000), -ENOSPC);
+	assert_int_equal(stats_of(f->z).pool_limit_hit, 1 + reached);
+	assert_int_equal(stats_of(f->z).reject_limit, 2);
 	free(data);
 }
 
@@ -749,33 +757,31 @@ static void an_unlimited_cache_is_made_by_a_parameter(void **state)
 {
 	struct fixture *f = *state;
 	struct zswap_params params = f->params;
-	struct zswap *own;
 
 	params.max_pool_bytes = ZSWAP_UNLIMITED;
-	own = begin_other(f, &params);
+	begin_other(f, &params);
 	assert_int_equal(stats_of(f->z).max_pool_bytes, ZSWAP_UNLIMITED);
 	store_pages(f, at(0), 60, 0);
 	assert_holds_pages(f, at(0), 60, 0);
-	end_other(f, own);
+	end_other(f);
 }
 
 static void a_limit_given_as_parameter_is_kept(void **state)
 {
 	struct fixture *f = *state;
 	struct zswap_params params = f->params;
-	struct zswap *own;
 	struct tank t = { f, 0 };
 
 	params.max_pool_bytes = bytes_of(f, 10);
 	params.accept_threshold_percent = 50;
-	own = begin_other(f, &params);
+	begin_other(f, &params);
 	fill_up(&t);
 	assert_int_equal(t.nr, 10);
 	drain_to(&t, bytes_of(f, 6));
 	assert_int_equal(pour(&t), -ENOSPC);
 	drain_to(&t, bytes_of(f, 5));
 	assert_int_equal(pour(&t), 0);
-	end_other(f, own);
+	end_other(f);
 }
 
 static void percentages_above_100_are_einval(void **state)
@@ -813,6 +819,57 @@ static void setters_of_no_cache_are_einval(void **state)
 	assert_int_equal(zswap_set_max_pool_bytes(NULL, 1), -EINVAL);
 	assert_int_equal(zswap_set_max_pool_percent(NULL, 1), -EINVAL);
 	assert_int_equal(zswap_set_accept_threshold_percent(NULL, 1), -EINVAL);
+}
+
+/* ---- memory that can't go back in parts -------------------------------- */
+
+/*
+ * What is free stays held, and is used again before any other: to refuse pages
+ * because of it would leave the cache full for ever. (A 32nd of what is used
+ * counts as reserve anywhere.)
+ */
+static void assert_refills(struct fixture *f)
+{
+	struct tank t = { f, 0 };
+	int round;
+
+	set_limit(f, 100);
+	for (round = 0; round < 3; round++) {
+		fill_up(&t);
+		assert_in_range(t.nr, round ? 97 : 100, 100);
+		assert_all_load(&t);
+		t.nr = 91; /* above the threshold */
+		zswap_invalidate(f->z, at(91), 9);
+		assert_int_equal(store_random(f, 9000), -ENOSPC);
+		t.nr = 50;
+		zswap_invalidate(f->z, at(50), 41);
+		assert_int_equal(store_random(f, 9000), 0);
+		zswap_invalidate(f->z, at(9000), 1);
+	}
+}
+
+static void what_waits_without_a_purge_does_not_count(void **state)
+{
+	struct fixture *f = *state;
+	struct zswap_hooks hooks = f->hooks.hooks;
+	struct zswap_params params = f->params;
+
+	hooks.purge = NULL;
+	params.hooks = &hooks;
+	begin_other(f, &params);
+	assert_refills(f);
+	end_other(f);
+}
+
+static void what_a_failed_purge_leaves_does_not_count(void **state)
+{
+	struct fixture *f = *state;
+
+	f->hooks.purge_fails = true;
+	begin_other(f, &f->params);
+	assert_refills(f);
+	end_other(f);
+	f->hooks.purge_fails = false;
 }
 
 /* ---- memory fails below the limit -------------------------------------- */
@@ -954,6 +1011,8 @@ int main(void)
 		CASE(a_limit_given_as_parameter_is_kept),
 		CASE(percentages_above_100_are_einval),
 		BARE_CASE(setters_of_no_cache_are_einval),
+		CASE(what_waits_without_a_purge_does_not_count),
+		CASE(what_a_failed_purge_leaves_does_not_count),
 		CASE(D71_a_failed_allocation_makes_no_cache_full),
 		CASE(D64_threads_pass_the_limit_by_a_batch_each_at_most),
 		CASE(D64_zspages_that_threads_begin_do_not_pass_it_further),

@@ -19,7 +19,7 @@
 #define FIRST 495 /* folios from here on cross the border of 512 slots */
 #define MAX_PAGES 33
 
-/* ---- pages of all kinds that the policy takes ---------------------------- */
+/* ---- pages of all kinds that the policy takes -------------------------- */
 
 static bool keeps_raw(const struct fixture *f)
 {
@@ -44,7 +44,7 @@ static void assert_page_at(struct fixture *f, const void *page, uint32_t i)
 	assert_memory_equal(page, f->page, f->page_size);
 }
 
-/* ---- gauges --------------------------------------------------------------- */
+/* ---- gauges ------------------------------------------------------------ */
 
 /* What pages take: of each the four gauges that belong together. */
 struct sum {
@@ -93,7 +93,7 @@ static struct sum measure(struct fixture *f, uint32_t i)
 	return page;
 }
 
-/* ---- folios --------------------------------------------------------------- */
+/* ---- folios ------------------------------------------------------------ */
 
 static void store_folio(struct fixture *f, char *data, uint32_t nr)
 {
@@ -235,7 +235,7 @@ static void a_partial_load_leaves_out_what_is_not_there(void **state)
 	free(data);
 }
 
-/* ---- one slot ------------------------------------------------------------- */
+/* ---- one slot ---------------------------------------------------------- */
 
 static void D06_gauges_follow_every_replacement(void **state)
 {
@@ -257,7 +257,7 @@ static void D06_gauges_follow_every_replacement(void **state)
 		}
 }
 
-/* ---- the policy ----------------------------------------------------------- */
+/* ---- the policy -------------------------------------------------------- */
 
 static void D26_random_pages_are_kept_or_refused(void **state)
 {
@@ -312,7 +312,7 @@ static void D49_a_random_page_anywhere_decides_over_its_folio(void **state)
 	free(data);
 }
 
-/* ---- damage --------------------------------------------------------------- */
+/* ---- damage ------------------------------------------------------------ */
 
 /* After damage a page is an error; or, without a checksum, any page. */
 static void assert_damage_is_contained(struct fixture *f, unsigned char *bytes,
@@ -373,7 +373,7 @@ static void D41_damage_of_a_raw_page_is_contained(void **state)
 	assert_holds(f, at(3), PAGE_RANDOM, 3);
 }
 
-/* ---- the matrix ------------------------------------------------------------ */
+/* ---- the matrix -------------------------------------------------------- */
 
 static const struct CMUnitTest cases[] = {
 	CASE(D34_D35_folios_of_1_to_33_pages_come_back),

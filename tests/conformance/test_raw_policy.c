@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-/* ---- pages that say what they come to ----------------------------------- */
+/* ---- pages that say what they come to ---------------------------------- */
 
 #define ORDER_MAGIC UINT64_C(0x7265736f6f686321)
 #define NO_LENGTH INT32_MAX /* the length that comes of itself */
@@ -68,22 +68,21 @@ static void assert_holds_ordered(struct fixture *f, zswap_slot_t slot,
 	assert_memory_equal(f->out, f->page, f->page_size);
 }
 
-/* ---- a cache of a policy ------------------------------------------------ */
+/* ---- a cache of a policy ----------------------------------------------- */
 
 static const enum zswap_raw_policy refusing[] = { ZSWAP_RAW_KERNEL,
 						  ZSWAP_RAW_REFUSE };
 
-static struct zswap *begin_policy(struct fixture *f,
-				  enum zswap_raw_policy policy)
+static void begin_policy(struct fixture *f, enum zswap_raw_policy policy)
 {
 	struct zswap_params params = f->params;
 
 	params.raw_policy = policy;
 	f->codec.compress.judge = follow_order;
-	return begin_other(f, &params);
+	begin_other(f, &params);
 }
 
-/* ---- outcomes ----------------------------------------------------------- */
+/* ---- outcomes ---------------------------------------------------------- */
 
 struct outcome {
 	int32_t result;
@@ -102,12 +101,11 @@ static void D36_a_failed_page_is_refused_as_failed(void **state)
 {
 	struct fixture *f = *state;
 	struct zswap_stats stats;
-	struct zswap *own;
 	uint32_t i;
 	int p;
 
 	for (p = 0; p < 2; p++) {
-		own = begin_policy(f, refusing[p]);
+		begin_policy(f, refusing[p]);
 		for (i = 0; i < NR_FAILURES; i++) {
 			store_page(f, at(3), i % 2 ? PAGE_WORD : PAGE_TEXT, i);
 			assert_int_equal(
@@ -123,7 +121,7 @@ static void D36_a_failed_page_is_refused_as_failed(void **state)
 					 0);
 			assert_holds_ordered(f, at(4), NO_LENGTH, i);
 		}
-		end_other(f, own);
+		end_other(f);
 	}
 }
 
@@ -131,9 +129,9 @@ static void D36_a_failed_page_is_kept_as_failed(void **state)
 {
 	struct fixture *f = *state;
 	struct zswap_stats stats;
-	struct zswap *own = begin_policy(f, ZSWAP_RAW_KEEP);
 	uint32_t i;
 
+	begin_policy(f, ZSWAP_RAW_KEEP);
 	for (i = 0; i < NR_FAILURES; i++) {
 		assert_int_equal(store_ordered(f, at(i), failures[i].result, i),
 				 0);
@@ -146,7 +144,7 @@ static void D36_a_failed_page_is_kept_as_failed(void **state)
 	}
 	/* A raw page loads by a copy. */
 	assert_int_equal(atomic_load(&f->codec.decompress.requests), 0);
-	end_other(f, own);
+	end_other(f);
 }
 
 static void D36_a_poor_page_is_refused_as_poor(void **state)
@@ -155,12 +153,11 @@ static void D36_a_poor_page_is_refused_as_poor(void **state)
 	int32_t unit = (int32_t)f->page_size;
 	int32_t results[] = { -ENOSPC, unit - 1, unit, unit + 1, unit + 16 };
 	struct zswap_stats stats;
-	struct zswap *own;
 	uint32_t i;
 	int p;
 
 	for (p = 0; p < 2; p++) {
-		own = begin_policy(f, refusing[p]);
+		begin_policy(f, refusing[p]);
 		for (i = 0; i < 5; i++) {
 			store_page(f, at(3), PAGE_TEXT, i);
 			assert_int_equal(store_ordered(f, at(3), results[i], i),
@@ -171,7 +168,7 @@ static void D36_a_poor_page_is_refused_as_poor(void **state)
 		}
 		assert_int_equal(stats.compress_engine_fail, 0);
 		assert_int_equal(stats.reject_compress_fail, 0);
-		end_other(f, own);
+		end_other(f);
 	}
 }
 
@@ -181,9 +178,9 @@ static void D47_a_poor_page_is_kept_as_it_is(void **state)
 	int32_t unit = (int32_t)f->page_size;
 	int32_t results[] = { -ENOSPC, unit - 1, unit, unit + 1, unit + 16 };
 	struct zswap_stats stats;
-	struct zswap *own = begin_policy(f, ZSWAP_RAW_KEEP);
 	uint32_t i;
 
+	begin_policy(f, ZSWAP_RAW_KEEP);
 	for (i = 0; i < 5; i++) {
 		assert_int_equal(store_ordered(f, at(i), results[i], i), 0);
 		assert_int_equal(zswap_query(f->z, at(i)), ZSWAP_RAW);
@@ -196,18 +193,17 @@ static void D47_a_poor_page_is_kept_as_it_is(void **state)
 	assert_int_equal(stats.pool_total_size, 5 * f->page_size);
 	assert_int_equal(stats.compress_engine_fail, 0);
 	assert_int_equal(atomic_load(&f->codec.decompress.requests), 0);
-	end_other(f, own);
+	end_other(f);
 }
 
 static void D26_random_pages_are_refused_with_their_own_reason(void **state)
 {
 	struct fixture *f = *state;
 	struct zswap_stats stats;
-	struct zswap *own;
 	int p;
 
 	for (p = 0; p < 2; p++) {
-		own = begin_policy(f, refusing[p]);
+		begin_policy(f, refusing[p]);
 		store_page(f, at(3), PAGE_TEXT, 1);
 		page_make(f->page, f->page_size, PAGE_RANDOM, 1);
 		assert_int_equal(zswap_store(f->z, at(3), f->page), -E2BIG);
@@ -217,18 +213,18 @@ static void D26_random_pages_are_refused_with_their_own_reason(void **state)
 		assert_int_equal(stats.refused_folios, 1);
 		assert_int_equal(stats.incompressible_stored, 0);
 		assert_int_equal(stats.compress_engine_fail, 0);
-		end_other(f, own);
+		end_other(f);
 	}
 }
 
 static void a_request_error_fails_all_its_pages(void **state)
 {
 	struct fixture *f = *state;
-	struct zswap *own = begin_policy(f, ZSWAP_RAW_REFUSE);
 	char *data = malloc(4 * f->page_size);
 	struct zswap_folio folio = folio_of_data(at(500), 4, data);
 	int results[4], i;
 
+	begin_policy(f, ZSWAP_RAW_REFUSE);
 	assert_non_null(data);
 	for (i = 0; i < 4; i++)
 		page_make(data + (size_t)i * f->page_size, f->page_size,
@@ -242,11 +238,11 @@ static void a_request_error_fails_all_its_pages(void **state)
 	assert_int_equal(stats_of(f->z).reject_compress_fail, 1);
 	codec_behave(&f->codec.compress);
 	assert_int_equal(zswap_store_folio(f->z, &folio), 0);
-	end_other(f, own);
+	end_other(f);
 	free(data);
 }
 
-/* ---- from which length on ----------------------------------------------- */
+/* ---- from which length on ---------------------------------------------- */
 
 /* What a result of @len bytes becomes under KEEP. */
 static int state_of_length(struct fixture *f, int32_t len)
@@ -275,10 +271,11 @@ static int32_t raw_from(struct fixture *f)
 static void D37_results_that_would_fill_a_page_are_raw(void **state)
 {
 	struct fixture *f = *state;
-	struct zswap *own = begin_policy(f, ZSWAP_RAW_KEEP);
-	int32_t from = raw_from(f), len, unit = (int32_t)f->page_size;
+	int32_t unit = (int32_t)f->page_size, from, len;
 	struct zswap_stats stats;
 
+	begin_policy(f, ZSWAP_RAW_KEEP);
+	from = raw_from(f);
 	if (unit == 4096)
 		assert_int_equal(from, 3625);
 	for (len = unit / 2; len <= unit;
@@ -292,16 +289,16 @@ static void D37_results_that_would_fill_a_page_are_raw(void **state)
 		assert_true(len < from ||
 			    stats.pool_total_size == (uint64_t)unit);
 	}
-	end_other(f, own);
+	end_other(f);
 }
 
 static void D37_no_length_costs_more_than_a_page_each(void **state)
 {
 	struct fixture *f = *state;
-	struct zswap *own = begin_policy(f, ZSWAP_RAW_KEEP);
 	int32_t unit = (int32_t)f->page_size, len;
 	uint64_t nr = unit == 4096 ? 840 : 64, i; /* whole zspages of most */
 
+	begin_policy(f, ZSWAP_RAW_KEEP);
 	for (len = unit / 2; len <= unit; len += unit / 16 - 3) {
 		for (i = 0; i < nr; i++)
 			assert_int_equal(store_ordered(f, at(i), len, 1), 0);
@@ -310,19 +307,20 @@ static void D37_no_length_costs_more_than_a_page_each(void **state)
 			    (nr + 7) * f->page_size);
 		zswap_invalidate(f->z, at(0), nr);
 	}
-	end_other(f, own);
+	end_other(f);
 }
 
 static void D37_what_would_fill_a_page_is_poor(void **state)
 {
 	struct fixture *f = *state;
-	struct zswap *own = begin_policy(f, ZSWAP_RAW_KEEP);
-	int32_t from = raw_from(f), len;
+	int32_t from, len;
 	int p;
 
-	end_other(f, own);
+	begin_policy(f, ZSWAP_RAW_KEEP);
+	from = raw_from(f);
+	end_other(f);
 	for (p = 0; p < 2; p++) {
-		own = begin_policy(f, refusing[p]);
+		begin_policy(f, refusing[p]);
 		for (len = from - 20; len < from + 20; len++) {
 			assert_int_equal(store_ordered(f, at(9), len, 1),
 					 len < from ? 0 : -E2BIG);
@@ -333,11 +331,11 @@ static void D37_what_would_fill_a_page_is_poor(void **state)
 				assert_holds_ordered(f, at(9), len, 1);
 		}
 		assert_int_equal(stats_of(f->z).reject_compress_poor, 20);
-		end_other(f, own);
+		end_other(f);
 	}
 }
 
-/* ---- several culprits --------------------------------------------------- */
+/* ---- several culprits -------------------------------------------------- */
 
 #define NR_PAGES 30
 
@@ -401,11 +399,11 @@ static void store_older_pages(struct fixture *f)
 static void culprits_of_a_batch_have_their_own_errors(void **state)
 {
 	struct fixture *f = *state;
-	struct zswap *own = begin_policy(f, ZSWAP_RAW_REFUSE);
 	struct zswap_stats stats;
 	struct plan plan;
 	uint32_t i;
 
+	begin_policy(f, ZSWAP_RAW_REFUSE);
 	plan_begin(&plan, f);
 	plan.results[1] = -ENOSPC;
 	plan.results[3] = -EIO;
@@ -425,16 +423,16 @@ static void culprits_of_a_batch_have_their_own_errors(void **state)
 	assert_int_equal(stats.stored_pages, 0);
 	assert_int_equal(stats.pool_total_size, 0);
 	plan_end(&plan);
-	end_other(f, own);
+	end_other(f);
 }
 
 static void the_first_culprit_is_the_reason(void **state)
 {
 	struct fixture *f = *state;
-	struct zswap *own = begin_policy(f, ZSWAP_RAW_KERNEL);
 	struct zswap_stats stats;
 	struct plan plan;
 
+	begin_policy(f, ZSWAP_RAW_KERNEL);
 	plan_begin(&plan, f);
 	plan.results[2] = -EIO;
 	plan.results[5] = -ENOSPC;
@@ -446,7 +444,7 @@ static void the_first_culprit_is_the_reason(void **state)
 	assert_int_equal(stats.reject_compress_fail, 1);
 	assert_int_equal(stats.refused_folios_32, 1);
 	plan_end(&plan);
-	end_other(f, own);
+	end_other(f);
 }
 
 /* Wherever the culprit is, the others of its folio are canceled and gone. */
@@ -454,11 +452,11 @@ static void D49_a_culprit_anywhere_refuses_the_folio(void **state)
 {
 	static const int32_t bad[] = { -ENOSPC, -EIO };
 	struct fixture *f = *state;
-	struct zswap *own = begin_policy(f, ZSWAP_RAW_REFUSE);
 	struct plan plan;
 	uint32_t culprit, i;
 	int err;
 
+	begin_policy(f, ZSWAP_RAW_REFUSE);
 	plan_begin(&plan, f);
 	for (culprit = 0; culprit < NR_PAGES; culprit++) {
 		plan.results[culprit] = bad[culprit % 2];
@@ -476,17 +474,17 @@ static void D49_a_culprit_anywhere_refuses_the_folio(void **state)
 	assert_int_equal(plan_store(&plan), 0);
 	assert_plan_is_held(&plan);
 	plan_end(&plan);
-	end_other(f, own);
+	end_other(f);
 }
 
 static void with_keep_no_culprit_refuses_anything(void **state)
 {
 	struct fixture *f = *state;
-	struct zswap *own = begin_policy(f, ZSWAP_RAW_KEEP);
 	struct zswap_stats stats;
 	struct plan plan;
 	uint32_t i;
 
+	begin_policy(f, ZSWAP_RAW_KEEP);
 	plan_begin(&plan, f);
 	for (i = 0; i < NR_PAGES; i += 3)
 		plan.results[i] = i % 2 ? -ENOSPC : -EIO;
@@ -502,29 +500,29 @@ static void with_keep_no_culprit_refuses_anything(void **state)
 	assert_int_equal(stats.incompressible_stored, 10);
 	assert_int_equal(stats.compress_engine_fail, 5);
 	plan_end(&plan);
-	end_other(f, own);
+	end_other(f);
 }
 
 static void pages_of_one_word_meet_no_policy(void **state)
 {
 	struct fixture *f = *state;
-	struct zswap *own = begin_policy(f, ZSWAP_RAW_REFUSE);
 	uint64_t i;
 
+	begin_policy(f, ZSWAP_RAW_REFUSE);
 	codec_fail(&f->codec.compress, CODEC_ERROR, CODEC_FOR_EVER);
 	for (i = 0; i < 20; i++)
 		store_page(f, at(i), i % 2 ? PAGE_WORD : PAGE_ZERO, i);
 	assert_int_equal(atomic_load(&f->codec.compress.segments), 0);
 	codec_behave(&f->codec.compress);
-	end_other(f, own);
+	end_other(f);
 }
 
 static void D38_a_refused_page_was_compressed_once(void **state)
 {
 	struct fixture *f = *state;
-	struct zswap *own = begin_policy(f, ZSWAP_RAW_REFUSE);
 	uint32_t i;
 
+	begin_policy(f, ZSWAP_RAW_REFUSE);
 	for (i = 0; i < 20; i++) {
 		assert_int_equal(
 			store_ordered(f, at(i), i % 2 ? -EIO : -ENOSPC, i),
@@ -532,10 +530,10 @@ static void D38_a_refused_page_was_compressed_once(void **state)
 		assert_int_equal(atomic_load(&f->codec.compress.segments),
 				 i + 1);
 	}
-	end_other(f, own);
+	end_other(f);
 }
 
-/* ---- the parameter ------------------------------------------------------ */
+/* ---- the parameter ----------------------------------------------------- */
 
 static void an_unknown_policy_is_einval(void **state)
 {
@@ -554,9 +552,9 @@ static void an_unknown_policy_is_einval(void **state)
 static void a_policy_outlives_a_switch(void **state)
 {
 	struct fixture *f = *state;
-	struct zswap *own = begin_policy(f, ZSWAP_RAW_REFUSE);
 	const char *const *spec;
 
+	begin_policy(f, ZSWAP_RAW_REFUSE);
 	for (spec = builtin_specs(); *spec; spec++) {
 		assert_int_equal(zswap_set_compressor(f->z, *spec), 0);
 		page_make(f->page, f->page_size, PAGE_RANDOM, 1);
@@ -564,7 +562,7 @@ static void a_policy_outlives_a_switch(void **state)
 		store_page(f, at(3), PAGE_TEXT, 1);
 		assert_holds(f, at(3), PAGE_TEXT, 1);
 	}
-	end_other(f, own);
+	end_other(f);
 }
 
 int main(void)

@@ -472,20 +472,19 @@ static void a_hidden_compressors_options_are_the_own_ones(void **state)
 {
 	struct fixture *f = *state;
 	struct zswap_params params = f->params;
-	struct zswap *own;
 	char spec[32];
 
 	f->codec.vtable.name = "zstd";
 	snprintf(spec, sizeof(spec), "zstd:%d", f->codec.number);
 	params.compressor = spec;
-	own = begin_other(f, &params);
+	begin_other(f, &params);
 	assert_in_use(f->z, spec);
 	assert_int_equal(zswap_set_compressor(f->z, "zstd:level=3"), -EINVAL);
 	assert_int_equal(zswap_set_compressor(f->z, "zstd:level=99"), -EINVAL);
 	assert_in_use(f->z, spec);
 	assert_int_equal(zswap_spec_check("zstd:level=3", NULL), 0);
 	assert_int_equal(zswap_spec_check(spec, NULL), -EINVAL);
-	end_other(f, own);
+	end_other(f);
 }
 
 /* ---- create and switch refuse alike ------------------------------------ */

@@ -503,11 +503,9 @@ static void raw_pages_keep_their_pool_and_filled_ones_load(void **state)
 static void a_destroyed_cache_ends_all_its_pools(void **state)
 {
 	struct fixture *f = *state;
-	struct zswap *own = f->z;
 	unsigned i;
 
-	assert_int_equal(zswap_create(&f->z, &f->params), 0);
-	assert_int_equal(zswap_swapon(f->z, 0, AREA_SLOTS), 0);
+	begin_other(f, &f->params);
 	for (i = 0; i < 10; i++) {
 		switch_to(f, i);
 		store_pages(f, at(100 * i), 12, i);
@@ -516,8 +514,7 @@ static void a_destroyed_cache_ends_all_its_pools(void **state)
 	for (i = 0; i < 24; i++)
 		assert_int_equal(
 			zswap_load(f->z, at(100 * (i % 2) + i / 2), f->out), 0);
-	zswap_destroy(f->z);
-	f->z = own;
+	destroy_other(f);
 	assert_int_equal(made(f), 10);
 	assert_int_equal(ended(f), 10);
 	assert_int_equal(atomic_load(&f->codec.contexts), 0);
@@ -842,12 +839,11 @@ static void D48_without_a_thread_the_next_call_ends_the_pool(void **state)
 static void D48_without_a_thread_destroy_ends_the_pool(void **state)
 {
 	struct fixture *f = *state;
-	struct zswap *own = begin_other(f, &f->params);
 
+	begin_other(f, &f->params);
 	faulty_fail_from(&f->hooks, FAULTY_THREAD, 1);
 	leave_an_empty_pool(f, 0);
-	zswap_destroy(f->z);
-	f->z = own;
+	destroy_other(f);
 	assert_int_equal(ended(f), 1);
 }
 
@@ -856,19 +852,18 @@ static void without_thread_hooks_a_thread_is_started_all_the_same(void **state)
 	struct fixture *f = *state;
 	struct zswap_hooks hooks = f->hooks.hooks;
 	struct zswap_params params = f->params;
-	struct zswap *own;
 
 	hooks.thread_create = NULL;
 	hooks.thread_join = NULL;
 	params.hooks = &hooks;
-	own = begin_other(f, &params);
+	begin_other(f, &params);
 	switch_to(f, 0);
 	store_page(f, at(0), PAGE_TEXT, 1);
 	switch_to_spec(f, "lz4");
 	assert_int_equal(zswap_load(f->z, at(0), f->out), 0);
 	wait_for_instances(f, 0);
 	wait_for_pools(f->z, 1);
-	end_other(f, own);
+	end_other(f);
 	assert_int_equal(f->hooks.thread_creates, 0);
 }
 

@@ -163,7 +163,7 @@ static void D79_many_slow_ends_delay_no_load(void **state)
 	assert_int_equal(atomic_load(&f->codec.instances_ended), 50);
 }
 
-/* ---- no lock is held while a compressor's function runs ----------------- */
+/* ---- no lock is held while a compressor's function runs ---------------- */
 
 /* A call in a thread of its own, during which a function stands. */
 struct other {
@@ -710,14 +710,12 @@ static void D83_destroy_waits_for_the_thread(void **state)
 	unsigned i;
 
 	for (i = 0; i < 100; i++) {
-		struct zswap *own = begin_other(f, &f->params);
-
+		begin_other(f, &f->params);
 		retire_one(f, PAGE_TEXT);
 		assert_int_equal(zswap_load(f->z, at(500), f->out), 0);
 		if (i % 2)
 			usleep(20 * i);
-		zswap_destroy(f->z);
-		f->z = own;
+		destroy_other(f);
 		assert_int_equal(atomic_load(&f->codec.instances), 0);
 		assert_int_equal(atomic_load(&f->codec.contexts), 0);
 		assert_int_equal(f->hooks.threads, 0);
@@ -745,9 +743,9 @@ static void call_while_destroyed(void *arg, enum codec_event event)
 static void D80_a_cache_being_destroyed_takes_no_other_compressor(void **state)
 {
 	struct fixture *f = *state;
-	struct zswap *own = begin_other(f, &f->params);
 	struct caller caller;
 
+	begin_other(f, &f->params);
 	memset(&caller, 0, sizeof(caller));
 	caller.f = f;
 	switch_to(f, 1);
@@ -756,9 +754,8 @@ static void D80_a_cache_being_destroyed_takes_no_other_compressor(void **state)
 	store_page(f, at(1), PAGE_TEXT, 1);
 	f->codec.event_arg = &caller;
 	f->codec.event = call_while_destroyed;
-	zswap_destroy(f->z);
+	destroy_other(f);
 	f->codec.event = NULL;
-	f->z = own;
 	assert_true(atomic_load(&caller.calls) >= 4);
 	assert_int_equal(atomic_load(&f->codec.instances), 0);
 	assert_int_equal(f->hooks.threads, 0);

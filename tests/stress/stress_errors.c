@@ -92,7 +92,7 @@ static void run(unsigned thread, void *arg)
 	}
 }
 
-/* ---- broken pages ---------------------------------------------------------- */
+/* ---- broken pages ------------------------------------------------------ */
 
 /* Spoils the payload of the page in @slot, and of the same page elsewhere. */
 static void store_broken(struct scene *scene, zswap_slot_t slot, uint64_t seed)

@@ -25,7 +25,7 @@ struct scene {
 	atomic_ulong stored, refused;
 };
 
-/* ---- workers ---------------------------------------------------------------- */
+/* ---- workers ----------------------------------------------------------- */
 
 static struct zswap_folio draw_folio(struct rng *rng, char *data)
 {
@@ -91,7 +91,7 @@ static void work(struct scene *scene, struct rng *rng)
 	free(data);
 }
 
-/* ---- setters and poller ------------------------------------------------------ */
+/* ---- setters and poller ------------------------------------------------ */
 
 static void change(struct scene *scene, struct rng *rng)
 {
@@ -170,7 +170,7 @@ static void run(unsigned index, void *arg)
 		poll_stats(scene);
 }
 
-/* ---- at rest ------------------------------------------------------------------ */
+/* ---- at rest ----------------------------------------------------------- */
 
 static void check_against_slots(struct scene *scene)
 {

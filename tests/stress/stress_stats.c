@@ -3,9 +3,9 @@
  * stress_stats.c - D66, D75, D77: what a poller may see, and what is exact
  *
  * Workers use and misuse the cache while memory and the compressor fail now and
- * then, and the cache is full or disabled for a while. A poller looks for gauges
- * out of their range and for counters that fall. At rest all that was asked for
- * is accounted for.
+ * then, and the cache is full or disabled for a while. A poller looks for
+ * gauges out of their range and for counters that fall. At rest all that was
+ * asked for is accounted for.
  */
 #include "stress.h"
 

@@ -35,7 +35,7 @@ struct scene {
 	unsigned nr_specs;
 };
 
-/* ---- pages ---------------------------------------------------------------- */
+/* ---- pages ------------------------------------------------------------- */
 
 static uint64_t own_slot(unsigned worker, struct rng *rng)
 {
@@ -81,7 +81,7 @@ static void work(struct scene *scene, unsigned worker, struct rng *rng)
 		}
 }
 
-/* ---- switches -------------------------------------------------------------- */
+/* ---- switches ---------------------------------------------------------- */
 
 static void end_slowly(void *arg, enum codec_event event)
 {
