@@ -308,8 +308,9 @@ ZSWAP_API size_t zswap_page_size(const struct zswap *z);
  *          -ENOENT  no built-in compressor of that name; @where is the name
  *          -EINVAL  not the form above, or too long: @where is the first thing
  *                   that does not fit it. An option that the compressor does
- *                   not have, or that comes twice: @where is its name. A value
- *                   that is no number: @where is the value. Or @spec is NULL
+ *                   not have, that comes twice or without a value: @where is
+ *                   its name. A value that is no number: @where is the value.
+ *                   Or @spec is NULL
  *          -ERANGE  a number out of the option's range; @where is the number
  */
 ZSWAP_API int zswap_spec_check(const char *spec, const char **where);
@@ -319,12 +320,13 @@ ZSWAP_API int zswap_spec_check(const char *spec, const char **where);
  * @spec: see above; it may name one of the caller's own compressors
  *
  * What is stored stays as it is, and loads through the compressor it was stored
- * with. A compressor with all its entries is a *pool*: the switch makes a new
- * one the current pool, and retires the old one, which ends with its last
- * entry. A retired pool that still has entries is taken back into use if its
- * canonical spec is asked for; the current pool's own spec changes nothing.
- * Stores that are running go on with the pool they have begun with. There are
- * at most 255 pools at a time: the current one, and those that have entries.
+ * with. A compressor with all its entries (but same-filled pages, which need
+ * none) is a *pool*: the switch makes a new one the current pool, and retires
+ * the old one, which ends with its last entry. A retired pool that still has
+ * entries is taken back into use if its canonical spec is asked for; the
+ * current pool's own spec changes nothing. Stores that are running go on with
+ * the pool they have begun with. There are at most 255 pools at a time: the
+ * current one, and those that have entries.
  *
  * A retired pool is ended by the call that drops its last entry, when that is
  * done with everything else; where that is a load or a peek, by a thread of the
@@ -334,7 +336,8 @@ ZSWAP_API int zswap_spec_check(const char *spec, const char **where);
  *
  * Context: any thread, a compressor's functions as well. No lock that another
  *          call needs is held while the compressor's functions run.
- * Return:  0, or, with everything as it was:
+ * Return:  0, or, with everything as it was but for some hundred bytes of
+ *          metadata that the next new pool uses:
  *          -EINVAL  @z or @spec is NULL, or as zswap_spec_check()
  *          -ERANGE  as zswap_spec_check()
  *          -ENOENT  no compressor of that name
@@ -626,14 +629,15 @@ ZSWAP_API int zswap_set_enabled(struct zswap *z, bool on);
  *
  * The cache is *full* when it holds as many bytes as its limit or more, and
  * then stays full until it holds no more than the acceptance threshold, a share
- * of the limit. Every store looks anew. A store into a full cache returns
- * -ENOSPC and, like any failed store, leaves its slots absent. What is there
- * stays when the limit is lowered below it.
+ * of the limit (after a change, of the new one). Every store looks anew. A store
+ * into a full cache returns -ENOSPC and, like any failed store, leaves its slots
+ * absent. What is there stays when the limit is lowered below it.
  *
  * What is held can pass the limit by the bytes of one batch of pages for each
  * store that is running, zspages included, and by no more. Where memory can't
  * go back in parts (see the hook @purge), what is free and waits to be used
- * again does not count. The metadata is outside the limit.
+ * again counts only up to a 32nd of what is used. The metadata is outside the
+ * limit.
  *
  * Of this call and zswap_set_max_pool_percent() the last one counts.
  *
@@ -709,9 +713,10 @@ ZSWAP_API int zswap_set_accept_threshold_percent(struct zswap *z,
 	X(max_pool_bytes, "gauge, bytes: the limit of pool_total_size;"        \
 			  " 2^64 - 1 is none")                                 \
 	X(accept_threshold_bytes, "gauge, bytes: a full cache accepts again"   \
-				  " at this pool_total_size")                  \
+				  " at this pool_total_size; 2^64 - 1 where"   \
+				  " there is no limit")                        \
 	X(pools, "gauge, pools: the current one and those that have entries,"  \
-		 " or wait to be ended")                                       \
+		 " or are being ended")                                        \
 	X(stores, "counter, folios: given to stores")                          \
 	X(stored_folios, "counter, folios: stored")                            \
 	X(refused_folios, "counter, folios: refused")                          \
