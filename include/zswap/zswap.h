@@ -629,9 +629,9 @@ ZSWAP_API int zswap_set_enabled(struct zswap *z, bool on);
  *
  * The cache is *full* when it holds as many bytes as its limit or more, and
  * then stays full until it holds no more than the acceptance threshold, a share
- * of the limit (after a change, of the new one). Every store looks anew. A store
- * into a full cache returns -ENOSPC and, like any failed store, leaves its slots
- * absent. What is there stays when the limit is lowered below it.
+ * of the limit (after a change, of the new one). Every store looks anew. A
+ * store into a full cache returns -ENOSPC and, like any failed store, leaves
+ * its slots absent. What is there stays when the limit is lowered below it.
  *
  * What is held can pass the limit by the bytes of one batch of pages for each
  * store that is running, zspages included, and by no more. Where memory can't

@@ -9,7 +9,7 @@
 #ifndef ZSWAP_COMP_DEFLATE_H
 #define ZSWAP_COMP_DEFLATE_H
 
-#include "comp_builtin.h"
+#include "level.h"
 
 static inline void deflate_levels(struct comp_levels *out)
 {

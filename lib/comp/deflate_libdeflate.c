@@ -10,35 +10,10 @@
 
 #include <libdeflate.h>
 
-struct instance {
-	const struct zswap_comp_env *env;
-	int level;
-};
-
-static int create(const struct zswap_comp_env *env, const char *options,
-		  void **out)
-{
-	struct instance *instance = env->alloc(env->ctx, sizeof(*instance));
-
-	if (!instance)
-		return -ENOMEM;
-	instance->env = env;
-	instance->level = spec_level(options);
-	*out = instance;
-	return 0;
-}
-
-static void destroy(void *instance)
-{
-	const struct zswap_comp_env *env = ((struct instance *)instance)->env;
-
-	env->free(env->ctx, instance, sizeof(struct instance));
-}
-
 static int compress_ctx_create(void *instance, void **ctx)
 {
 	*ctx = libdeflate_alloc_compressor(
-		((struct instance *)instance)->level);
+		((struct level_instance *)instance)->level);
 	return *ctx ? 0 : -ENOMEM;
 }
 
@@ -90,8 +65,8 @@ static int decompress(void *instance, void *ctx, struct zswap_comp_request *req)
 static const struct zswap_compressor ops = {
 	.size = sizeof(struct zswap_compressor),
 	.name = "deflate",
-	.create = create,
-	.destroy = destroy,
+	.create = level_create,
+	.destroy = level_destroy,
 	.compress_ctx_create = compress_ctx_create,
 	.compress_ctx_destroy = compress_ctx_destroy,
 	.decompress_ctx_create = decompress_ctx_create,

@@ -12,40 +12,11 @@
 #include <string.h>
 #include <zlib.h>
 
-struct instance {
-	const struct zswap_comp_env *env;
-	int level;
-	int window_bits; /* of compression: the page's, at most 15 */
-};
-
 struct context {
 	z_stream z;
 	const struct zswap_comp_env *env;
 	bool ready; /* made: from now on it gets no more memory */
 };
-
-static int create(const struct zswap_comp_env *env, const char *options,
-		  void **out)
-{
-	struct instance *instance = env->alloc(env->ctx, sizeof(*instance));
-
-	if (!instance)
-		return -ENOMEM;
-	instance->env = env;
-	instance->level = spec_level(options);
-	instance->window_bits = __builtin_ctz(env->unit_size);
-	if (instance->window_bits > MAX_WBITS)
-		instance->window_bits = MAX_WBITS;
-	*out = instance;
-	return 0;
-}
-
-static void destroy(void *instance)
-{
-	const struct zswap_comp_env *env = ((struct instance *)instance)->env;
-
-	env->free(env->ctx, instance, sizeof(struct instance));
-}
 
 /* ---- contexts ------------------------------------------------------------ */
 
@@ -112,22 +83,29 @@ static int context_ready(struct context *ctx, int zlib_err, void **out)
 	return 0;
 }
 
+/* The page's own size, or as much of it as zlib can look back. */
+static int window_bits(const struct zswap_comp_env *env)
+{
+	int bits = __builtin_ctz(env->unit_size);
+
+	return bits < MAX_WBITS ? bits : MAX_WBITS;
+}
+
 /*
  * memLevel: 2^(memLevel + 7) hash entries, and room for 2^(memLevel + 6)
  * symbols in a block: as many as a page can need.
  */
 static int compress_ctx_create(void *arg, void **out)
 {
-	const struct instance *instance = arg;
+	const struct level_instance *instance = arg;
 	struct context *ctx = context_alloc(instance->env);
-	int mem_level = instance->window_bits - 6;
+	int bits = window_bits(instance->env);
 
 	if (!ctx)
 		return -ENOMEM;
 	return context_ready(ctx,
 			     deflateInit2(&ctx->z, instance->level, Z_DEFLATED,
-					  -instance->window_bits, mem_level,
-					  Z_DEFAULT_STRATEGY),
+					  -bits, bits - 6, Z_DEFAULT_STRATEGY),
 			     out);
 }
 
@@ -142,7 +120,7 @@ static void compress_ctx_destroy(void *instance, void *arg)
 
 static int decompress_ctx_create(void *arg, void **out)
 {
-	const struct instance *instance = arg;
+	const struct level_instance *instance = arg;
 	struct context *ctx = context_alloc(instance->env);
 
 	if (!ctx)
@@ -171,7 +149,8 @@ static void set_buffers(z_stream *z, const struct zswap_comp_segment *segment)
 }
 
 /* There is no bound(): what would not fit in a page may as well fail. */
-static int deflate_page(void *instance, void *arg, struct zswap_comp_request *req)
+static int deflate_page(void *instance, void *arg,
+			struct zswap_comp_request *req)
 {
 	struct zswap_comp_segment *segment = zswap_comp_segment_at(req, 0);
 	struct context *ctx = arg;
@@ -189,7 +168,8 @@ static int deflate_page(void *instance, void *arg, struct zswap_comp_request *re
 	return 0;
 }
 
-static int inflate_page(void *instance, void *arg, struct zswap_comp_request *req)
+static int inflate_page(void *instance, void *arg,
+			struct zswap_comp_request *req)
 {
 	struct zswap_comp_segment *segment = zswap_comp_segment_at(req, 0);
 	struct context *ctx = arg;
@@ -208,8 +188,8 @@ static int inflate_page(void *instance, void *arg, struct zswap_comp_request *re
 static const struct zswap_compressor ops = {
 	.size = sizeof(struct zswap_compressor),
 	.name = "deflate",
-	.create = create,
-	.destroy = destroy,
+	.create = level_create,
+	.destroy = level_destroy,
 	.compress_ctx_create = compress_ctx_create,
 	.compress_ctx_destroy = compress_ctx_destroy,
 	.decompress_ctx_create = decompress_ctx_create,

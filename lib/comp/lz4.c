@@ -8,15 +8,7 @@
  * LZ4_resetStream_fast() saves clearing the table, but then uses one of 4-byte
  * entries, half as many of them, and is up to 20 % slower on process memory.
  */
-#include "comp_builtin.h"
-
-#include <lz4.h>
-
-static size_t bound(void *instance, size_t unit_size)
-{
-	(void)instance;
-	return (size_t)LZ4_compressBound((int)unit_size);
-}
+#include "lz4_block.h"
 
 static int compress(void *instance, void *ctx, struct zswap_comp_request *req)
 {
@@ -30,24 +22,12 @@ static int compress(void *instance, void *ctx, struct zswap_comp_request *req)
 	return 0;
 }
 
-static int decompress(void *instance, void *ctx, struct zswap_comp_request *req)
-{
-	struct zswap_comp_segment *segment = zswap_comp_segment_at(req, 0);
-	int len = LZ4_decompress_safe(segment->src, segment->dst,
-				      (int)segment->src_len,
-				      (int)segment->dst_len);
-
-	(void)instance, (void)ctx;
-	segment->result = len > 0 ? len : -EIO;
-	return 0;
-}
-
 static const struct zswap_compressor ops = {
 	.size = sizeof(struct zswap_compressor),
 	.name = "lz4",
-	.bound = bound,
+	.bound = lz4_block_bound,
 	.compress = compress,
-	.decompress = decompress,
+	.decompress = lz4_block_decompress,
 };
 
 const struct comp_builtin comp_lz4 = { .ops = &ops };

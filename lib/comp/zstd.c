@@ -12,16 +12,9 @@
  * every libzstd.so exports them.
  */
 #define ZSTD_STATIC_LINKING_ONLY
-#include "comp_builtin.h"
+#include "level.h"
 
 #include <zstd.h>
-
-struct instance {
-	const struct zswap_comp_env *env;
-	int level;
-	size_t compress_bytes; /* of a context */
-	size_t decompress_bytes;
-};
 
 static void levels(struct comp_levels *out)
 {
@@ -33,30 +26,6 @@ static void levels(struct comp_levels *out)
 	};
 }
 
-static int create(const struct zswap_comp_env *env, const char *options,
-		  void **out)
-{
-	struct instance *instance = env->alloc(env->ctx, sizeof(*instance));
-	int level = spec_level(options);
-
-	if (!instance)
-		return -ENOMEM;
-	instance->env = env;
-	instance->level = level;
-	instance->compress_bytes = ZSTD_estimateCCtxSize_usingCParams(
-		ZSTD_getCParams(level, env->unit_size, 0));
-	instance->decompress_bytes = ZSTD_estimateDCtxSize();
-	*out = instance;
-	return 0;
-}
-
-static void destroy(void *instance)
-{
-	const struct zswap_comp_env *env = ((struct instance *)instance)->env;
-
-	env->free(env->ctx, instance, sizeof(struct instance));
-}
-
 /* With this much room libzstd need not look for its end. */
 static size_t bound(void *instance, size_t unit_size)
 {
@@ -66,62 +35,57 @@ static size_t bound(void *instance, size_t unit_size)
 
 /* ---- contexts ------------------------------------------------------------ */
 
-/*
- * libzstd wants its memory aligned to 8 and keeps its context at the start of
- * it, so the context's address is the block's.
- */
+static size_t compress_bytes(const struct level_instance *instance)
+{
+	return ZSTD_estimateCCtxSize_usingCParams(
+		ZSTD_getCParams(instance->level, instance->env->unit_size, 0));
+}
+
+static bool set(ZSTD_CCtx *zstd, ZSTD_cParameter what, int value)
+{
+	return !ZSTD_isError(ZSTD_CCtx_setParameter(zstd, what, value));
+}
+
+/* libzstd keeps its context at the start of the memory it is given. */
 static int compress_ctx_create(void *arg, void **ctx)
 {
-	const struct instance *instance = arg;
-	const struct zswap_comp_env *env = instance->env;
-	void *block = env->alloc(env->ctx, instance->compress_bytes);
+	const struct level_instance *instance = arg;
+	size_t bytes = compress_bytes(instance);
+	int err = level_alloc_ctx(instance, bytes, ctx);
 	ZSTD_CCtx *zstd;
 
-	if (!block)
-		return -ENOMEM;
-	zstd = ZSTD_initStaticCCtx(block, instance->compress_bytes);
-	if (!zstd ||
-	    ZSTD_isError(ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel,
-						instance->level)) ||
-	    ZSTD_isError(
-		    ZSTD_CCtx_setParameter(zstd, ZSTD_c_contentSizeFlag, 0)) ||
-	    ZSTD_isError(ZSTD_CCtx_setParameter(zstd, ZSTD_c_dictIDFlag, 0))) {
-		env->free(env->ctx, block, instance->compress_bytes);
-		return -EINVAL;
-	}
-	*ctx = block;
-	return 0;
+	if (err)
+		return err;
+	zstd = ZSTD_initStaticCCtx(*ctx, bytes);
+	if (zstd && set(zstd, ZSTD_c_compressionLevel, instance->level) &&
+	    set(zstd, ZSTD_c_contentSizeFlag, 0) &&
+	    set(zstd, ZSTD_c_dictIDFlag, 0))
+		return 0;
+	level_free_ctx(instance, *ctx, bytes);
+	return -EINVAL;
 }
 
-static void compress_ctx_destroy(void *arg, void *ctx)
+static void compress_ctx_destroy(void *instance, void *ctx)
 {
-	const struct instance *instance = arg;
-
-	instance->env->free(instance->env->ctx, ctx, instance->compress_bytes);
+	level_free_ctx(instance, ctx, compress_bytes(instance));
 }
 
-static int decompress_ctx_create(void *arg, void **ctx)
+static int decompress_ctx_create(void *instance, void **ctx)
 {
-	const struct instance *instance = arg;
-	const struct zswap_comp_env *env = instance->env;
-	void *block = env->alloc(env->ctx, instance->decompress_bytes);
+	size_t bytes = ZSTD_estimateDCtxSize();
+	int err = level_alloc_ctx(instance, bytes, ctx);
 
-	if (!block)
-		return -ENOMEM;
-	if (!ZSTD_initStaticDCtx(block, instance->decompress_bytes)) {
-		env->free(env->ctx, block, instance->decompress_bytes);
-		return -EINVAL;
-	}
-	*ctx = block;
-	return 0;
+	if (err)
+		return err;
+	if (ZSTD_initStaticDCtx(*ctx, bytes))
+		return 0;
+	level_free_ctx(instance, *ctx, bytes);
+	return -EINVAL;
 }
 
-static void decompress_ctx_destroy(void *arg, void *ctx)
+static void decompress_ctx_destroy(void *instance, void *ctx)
 {
-	const struct instance *instance = arg;
-
-	instance->env->free(instance->env->ctx, ctx,
-			    instance->decompress_bytes);
+	level_free_ctx(instance, ctx, ZSTD_estimateDCtxSize());
 }
 
 /* ---- requests ------------------------------------------------------------ */
@@ -152,8 +116,8 @@ static int decompress(void *instance, void *ctx, struct zswap_comp_request *req)
 static const struct zswap_compressor ops = {
 	.size = sizeof(struct zswap_compressor),
 	.name = "zstd",
-	.create = create,
-	.destroy = destroy,
+	.create = level_create,
+	.destroy = level_destroy,
 	.bound = bound,
 	.compress_ctx_create = compress_ctx_create,
 	.compress_ctx_destroy = compress_ctx_destroy,
