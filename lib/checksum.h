@@ -3,8 +3,8 @@
  * checksum.h - a checksum of stored bytes, where the library has one
  *
  * XXH3 of 64 bits: about 70 ns for a kilobyte, a twentieth to a tenth of the
- * time in which lz4 makes a page of it. Without libxxhash no cache with checksums
- * can be made, so that the function here is never called.
+ * time in which lz4 makes a page of it. Without libxxhash no cache with
+ * checksums can be made, so that the function here is never called.
  */
 #ifndef ZSWAP_CHECKSUM_H
 #define ZSWAP_CHECKSUM_H

@@ -14,9 +14,9 @@
  * leaves a pool with entries behind, and which sleeps until then. Where it
  * can't be started, dead pools wait for the next call that reaps.
  *
- * Locking: pools->lock guards the list, the specs, and which pool is CURRENT and
- * which RETIRED. The step to DEAD is guarded by the state's generation, and a
- * pool that is being built or ended belongs to who does that. A leaf.
+ * Locking: pools->lock guards the list, the specs, and which pool is CURRENT
+ * and which RETIRED. The step to DEAD is guarded by the state's generation, and
+ * a pool that is being built or ended belongs to who does that. A leaf.
  */
 #ifndef ZSWAP_POOLS_H
 #define ZSWAP_POOLS_H
