@@ -20,7 +20,7 @@ struct codec_ctx;
 /* The calls of one codec; see codec/NAME.c. */
 struct codec_ops {
 	const char *name;    /* as in a spec */
-	const char *library; /* that does the work, and its version */
+	const char *made_by; /* the library that does the work */
 	const char *(*version)(void);
 
 	/* Makes c->state; false when it can't. NULL: there is no state. */

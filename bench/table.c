@@ -41,8 +41,8 @@ static void read_cpu_model(char *buf, size_t size)
 static bool is_named(const struct args *a, size_t codec)
 {
 	for (size_t i = 0; i < codec; i++)
-		if (!strcmp(a->codecs[i].ops->library,
-			    a->codecs[codec].ops->library))
+		if (!strcmp(a->codecs[i].ops->made_by,
+			    a->codecs[codec].ops->made_by))
 			return true;
 	return false;
 }
@@ -57,7 +57,7 @@ void table_machine(const struct args *a)
 	printf("zswap-bench: libzswap %s", ZSWAP_BENCH_VERSION);
 	for (size_t i = 0; i < a->nr_codecs; i++)
 		if (!is_named(a, i))
-			printf(", %s %s", a->codecs[i].ops->library,
+			printf(", %s %s", a->codecs[i].ops->made_by,
 			       a->codecs[i].ops->version());
 	printf("\nmachine: %s, %ld CPUs, %s %s %s\n", model,
 	       sysconf(_SC_NPROCESSORS_ONLN), sys.sysname, sys.release,

@@ -69,7 +69,7 @@ static bool decompress(const struct codec_ctx *c, const void *src, size_t len,
 
 const struct codec_ops codec_deflate = {
 	.name = "deflate",
-	.library = "libdeflate",
+	.made_by = "libdeflate",
 	.version = version,
 	.open = open_state,
 	.close = close_state,

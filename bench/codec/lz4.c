@@ -39,7 +39,7 @@ static size_t compress(const struct codec_ctx *c, const void *page, void *dst)
 
 const struct codec_ops codec_lz4 = {
 	.name = "lz4",
-	.library = "lz4",
+	.made_by = "lz4",
 	.version = LZ4_versionString,
 	.bound = bound,
 	.compress = compress,
@@ -71,7 +71,7 @@ static size_t hc_compress(const struct codec_ctx *c, const void *page,
 
 const struct codec_ops codec_lz4hc = {
 	.name = "lz4hc",
-	.library = "lz4",
+	.made_by = "lz4",
 	.version = LZ4_versionString,
 	.open = hc_open,
 	.close = hc_close,

@@ -44,7 +44,7 @@ static bool decompress(const struct codec_ctx *c, const void *src, size_t len,
 
 const struct codec_ops codec_lzo = {
 	.name = "lzo",
-	.library = "lzo",
+	.made_by = "lzo",
 	.version = lzo_version_string,
 	.open = open_state,
 	.close = close_state,

@@ -86,7 +86,7 @@ static bool decompress(const struct codec_ctx *c, const void *src, size_t len,
 
 const struct codec_ops codec_deflate = {
 	.name = "deflate",
-	.library = "zlib",
+	.made_by = "zlib",
 	.version = zlibVersion,
 	.open = open_state,
 	.close = close_state,

@@ -67,7 +67,7 @@ static bool decompress(const struct codec_ctx *c, const void *src, size_t len,
 
 const struct codec_ops codec_zstd = {
 	.name = "zstd",
-	.library = "zstd",
+	.made_by = "zstd",
 	.version = ZSTD_versionString,
 	.open = open_state,
 	.close = close_state,
