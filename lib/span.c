@@ -345,7 +345,7 @@ static void chunk_dispose(struct span_pool *span, struct chunk *chunk)
 
 static size_t reserve_limit(const struct span_pool *span)
 {
-	return span->nr_used / SPAN_RESERVE_SHARE;
+	return span->nr_used / MEM_RESERVE_SHARE;
 }
 
 /*

@@ -43,7 +43,6 @@
 
 #define SPAN_MAX_RUN 16
 #define SPAN_CHUNK_GRANULES 1024
-#define SPAN_RESERVE_SHARE MEM_RESERVE_SHARE
 
 struct chunk;
 

@@ -16,7 +16,6 @@
 #include <string.h>
 
 #define NORMAL_POOL_PERCENT 20
-#define NORMAL_THRESHOLD_PERCENT 90
 
 /* ---- creation ------------------------------------------------------------ */
 
@@ -43,8 +42,8 @@ static void set_limits(struct zswap *z, const struct zswap_params *params)
 	unsigned threshold = params->accept_threshold_percent;
 
 	limit_init(&z->limit, &z->mem, z->page_size);
-	limit_set_threshold(&z->limit,
-			    threshold ? threshold : NORMAL_THRESHOLD_PERCENT);
+	if (threshold)
+		limit_set_threshold(&z->limit, threshold);
 	if (params->max_pool_bytes)
 		limit_set_bytes(&z->limit, params->max_pool_bytes);
 	else

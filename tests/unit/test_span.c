@@ -240,7 +240,7 @@ static void the_reserve_stays_within_its_share(void **state)
 		give_run(runs, runs->nr / 2);
 		assert_good(runs);
 		assert_true(span_held(runs->span).reserve_bytes <=
-			    runs->granules * 4096 / SPAN_RESERVE_SHARE);
+			    runs->granules * 4096 / MEM_RESERVE_SHARE);
 		was_there |= span_held(runs->span).reserve_bytes != 0;
 	}
 	assert_true(was_there);
