@@ -94,5 +94,6 @@ int main(void)
 		CASE(folio_calls_need_at_most_48_kib_of_stack),
 	};
 
-	return run_variants("stack", cases, sizeof(cases) / sizeof(cases[0]));
+	return run_all_variants("stack", cases,
+				sizeof(cases) / sizeof(cases[0]));
 }

@@ -51,6 +51,29 @@ struct zswap_stats stress_stats(struct zswap *z)
 	return stats;
 }
 
+/* The counters, which only grow: from the first to the struct's end. */
+static void check_counters(const struct zswap_stats *before,
+			   const struct zswap_stats *now)
+{
+	const uint64_t *a = &before->stores, *b = &now->stores;
+
+	for (; b < &now->refused_folios_512 + 1; a++, b++)
+		CHECK(*b >= *a);
+}
+
+void stress_poll(struct zswap *z, uint64_t deadline,
+		 void (*check_gauges)(const struct zswap_stats *now))
+{
+	struct zswap_stats before = stress_stats(z), now;
+
+	while (!deadline_is_over(deadline)) {
+		now = stress_stats(z);
+		check_gauges(&now);
+		check_counters(&before, &now);
+		before = now;
+	}
+}
+
 #define BY_SIZE(s, name)                                                      \
 	((s)->name##_1 + (s)->name##_2 + (s)->name##_4 + (s)->name##_8 +      \
 	 (s)->name##_16 + (s)->name##_32 + (s)->name##_64 + (s)->name##_128 + \

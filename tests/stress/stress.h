@@ -43,6 +43,13 @@ struct zswap_stats stress_stats(struct zswap *z);
 void stress_check_sums(struct zswap *z);
 
 /*
+ * Polls the statistics until a deadline: each snapshot must pass the check, and
+ * no counter may fall.
+ */
+void stress_poll(struct zswap *z, uint64_t deadline,
+		 void (*check_gauges)(const struct zswap_stats *now));
+
+/*
  * Specs of the built-in compressors, with NULL at the end; what the library was
  * built without is left out.
  */

@@ -134,28 +134,6 @@ static void check_gauges(const struct zswap_stats *now)
 	CHECK(now->pools >= 1 && now->pools <= 8);
 }
 
-/* The counters, which only grow: those from @first to the struct's end. */
-static void check_counters(const struct zswap_stats *before,
-			   const struct zswap_stats *now)
-{
-	const uint64_t *a = &before->stores, *b = &now->stores;
-
-	for (; b < &now->refused_folios_512 + 1; a++, b++)
-		CHECK(*b >= *a);
-}
-
-static void poll_stats(struct scene *scene)
-{
-	struct zswap_stats before = stress_stats(scene->z), now;
-
-	while (!deadline_is_over(scene->deadline)) {
-		now = stress_stats(scene->z);
-		check_gauges(&now);
-		check_counters(&before, &now);
-		before = now;
-	}
-}
-
 static void run(unsigned index, void *arg)
 {
 	struct scene *scene = arg;
@@ -167,7 +145,7 @@ static void run(unsigned index, void *arg)
 	else if (index == NR_WORKERS)
 		change(scene, &rng);
 	else
-		poll_stats(scene);
+		stress_poll(scene->z, scene->deadline, check_gauges);
 }
 
 /* ---- at rest ----------------------------------------------------------- */

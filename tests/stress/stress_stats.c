@@ -143,28 +143,6 @@ static void check_gauges(const struct zswap_stats *now)
 	CHECK(now->metadata_bytes < UINT64_C(1) << 30);
 }
 
-/* From the first counter to the last field. */
-static void check_counters(const struct zswap_stats *before,
-			   const struct zswap_stats *now)
-{
-	const uint64_t *a = &before->stores, *b = &now->stores;
-
-	for (; b < &now->refused_folios_512 + 1; a++, b++)
-		CHECK(*b >= *a);
-}
-
-static void poll_stats(struct books *books)
-{
-	struct zswap_stats before = stress_stats(books->z), now;
-
-	while (!deadline_is_over(books->deadline)) {
-		now = stress_stats(books->z);
-		check_gauges(&now);
-		check_counters(&before, &now);
-		before = now;
-	}
-}
-
 static void make_things_fail(struct books *books, struct rng *rng)
 {
 	while (!deadline_is_over(books->deadline)) {
@@ -192,7 +170,7 @@ static void run(unsigned index, void *arg)
 	if (index < NR_WORKERS)
 		work(books, &rng);
 	else if (index == NR_WORKERS)
-		poll_stats(books);
+		stress_poll(books->z, books->deadline, check_gauges);
 	else
 		make_things_fail(books, &rng);
 }

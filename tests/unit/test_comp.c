@@ -817,6 +817,32 @@ static void D43_threads_never_share_a_context(void **state)
 	bench_end(b); /* the codec saw no context used twice at a time */
 }
 
+/* Of several free ones; a thread's number would always choose the same. */
+static void D44_a_thread_claims_the_context_it_used_last(void **state)
+{
+	struct bench *b = bench_new(*state, 1);
+	struct comp_context *one = comp_claim(b->comp);
+	struct comp_context *other = comp_claim(b->comp);
+
+	assert_ptr_not_equal(one, other);
+	comp_release(one);
+	comp_release(other);
+	for (int i = 0; i < 3; i++) {
+		assert_ptr_equal(comp_claim(b->comp), other);
+		comp_release(other);
+	}
+	/* While that one is taken it gets the first, and then stays there. */
+	lock_take(&other->lock);
+	assert_ptr_equal(comp_claim(b->comp), one);
+	comp_release(one);
+	lock_give(&other->lock);
+	for (int i = 0; i < 3; i++) {
+		assert_ptr_equal(comp_claim(b->comp), one);
+		comp_release(one);
+	}
+	bench_end(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
@@ -849,6 +875,7 @@ int main(void)
 			decompressions_may_nest_as_deep_as_there_are_contexts),
 		unit_case(a_decompression_inside_a_codec_never_waits),
 		unit_case(D43_threads_never_share_a_context),
+		unit_case(D44_a_thread_claims_the_context_it_used_last),
 	};
 
 	watchdog_start("test_comp", 60);
