@@ -361,6 +361,23 @@ uint64_t faulty_fail_none(struct faulty *f)
 	return failed;
 }
 
+struct faulty_held faulty_held(struct faulty *f)
+{
+	struct faulty_held held;
+
+	pthread_mutex_lock(&f->lock);
+	held = (struct faulty_held){
+		.alloc_blocks = f->alloc_blocks,
+		.alloc_bytes = f->alloc_bytes,
+		.map_blocks = f->map_blocks,
+		.map_bytes = f->map_bytes,
+		.threads = f->threads,
+		.misuse = f->misuse,
+	};
+	pthread_mutex_unlock(&f->lock);
+	return held;
+}
+
 uint64_t faulty_takes(struct faulty *f)
 {
 	uint64_t calls;

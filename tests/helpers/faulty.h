@@ -69,6 +69,16 @@ void faulty_fail_from(struct faulty *f, unsigned kinds, uint64_t k);
 /* No more failures. Returns how many there were since the plan was made. */
 uint64_t faulty_fail_none(struct faulty *f);
 
+/* What is held at one moment, while other threads may be at work. */
+struct faulty_held {
+	size_t alloc_blocks, alloc_bytes;
+	size_t map_blocks, map_bytes;
+	size_t threads;
+	const char *misuse;
+};
+
+struct faulty_held faulty_held(struct faulty *f);
+
 /* alloc and map calls so far. */
 uint64_t faulty_takes(struct faulty *f);
 
