@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+/*
+ * checks.c - what must hold after every step
+ */
+#include "world.h"
+
+#include <inttypes.h>
+#include <sched.h>
+#include <string.h>
+
+/* Fields that the model does not tell: what memory there is. */
+#define FOR_EACH_TOLD(X)                                                      \
+	X(stored_pages)                                                       \
+	X(same_filled_pages)                                                  \
+	X(stored_incompressible_pages)                                        \
+	X(original_bytes)                                                     \
+	X(compressed_bytes)                                                   \
+	X(stored_folios)                                                      \
+	X(refused_folios) X(zswpout) X(same_filled_stored)                    \
+		X(incompressible_stored) X(compress_engine_fail) X(           \
+			pool_limit_hit) X(reject_disabled) X(reject_limit)    \
+			X(reject_compress_poor) X(reject_compress_fail)       \
+				X(reject_alloc_fail) X(reject_kmemcache_fail) \
+					X(reject_no_context) X(zswpin)        \
+						X(load_misses) X(load_errors) \
+							X(decompress_fail)
+
+static void check_told(const struct model *m, const struct zswap_stats *stats)
+{
+#define CHECK_FIELD(name) CHECK(stats->name == m->counts.name);
+	FOR_EACH_TOLD(CHECK_FIELD)
+#undef CHECK_FIELD
+	CHECK(!memcmp(&stats->stored_folios_1, &m->counts.stored_folios_1,
+		      20 * sizeof(uint64_t)));
+	CHECK(stats->max_pool_bytes == m->max_bytes);
+	CHECK(stats->accept_threshold_bytes == model_threshold_bytes(m));
+}
+
+static void say_told(const struct model *m)
+{
+	say("stats = io_stats(z);");
+#define SAY_FIELD(name) \
+	say("CHECK(stats." #name " == %" PRIu64 ");", m->counts.name);
+	FOR_EACH_TOLD(SAY_FIELD)
+#undef SAY_FIELD
+	say("inspect(z, &hooks, &stats);");
+}
+
+/* What the header says of the fields among each other. */
+static void check_sums(const struct model *m, const struct zswap_stats *s)
+{
+	CHECK(s->stores == s->stored_folios + s->refused_folios);
+	CHECK(s->refused_folios ==
+	      s->reject_disabled + s->reject_limit + s->reject_compress_poor +
+		      s->reject_compress_fail + s->reject_alloc_fail +
+		      s->reject_kmemcache_fail + s->reject_no_context);
+	CHECK(s->loads == s->zswpin + s->load_misses + s->load_errors);
+	CHECK(s->pool_total_size % m->page_size == 0);
+	CHECK(s->reserve_bytes % m->page_size == 0);
+	CHECK(s->pool_total_size - s->reserve_bytes >= s->compressed_bytes);
+	if (!s->compressed_bytes)
+		CHECK(!s->pool_total_size && !s->reserve_bytes);
+}
+
+/* With a thread that ends pools it is a matter of moments. */
+static struct zswap_stats settled_stats(struct world *w)
+{
+	unsigned expected = model_pools(&w->m);
+	struct zswap_stats stats = io_stats(w->z);
+
+	while (stats.pools > expected && w->dead_may_wait &&
+	       faulty_held(&w->hooks).threads) {
+		sched_yield();
+		stats = io_stats(w->z);
+	}
+	CHECK(stats.pools >= expected);
+	CHECK(stats.pools == expected || w->dead_may_wait);
+	return stats;
+}
+
+void check_world(struct world *w)
+{
+	struct zswap_stats stats = settled_stats(w);
+
+	if (w->sequence->begun == w->sequence->nr)
+		say_told(&w->m);
+	check_told(&w->m, &stats);
+	check_sums(&w->m, &stats);
+	inspect(w->z, &w->hooks, &stats);
+	w->before = stats;
+}
+
+static void check_page(struct world *w, zswap_slot_t slot,
+		       const struct model_slot *expected)
+{
+	char *page = own_io(w)->data;
+	int err;
+
+	say("err = zswap_peek(z, %s, io[0].data);", slot_text(slot));
+	err = zswap_peek(w->z, slot, page);
+	if (expected->state == ZSWAP_ABSENT) {
+		EXPECT(err, -ENOENT);
+		w->m.counts.load_misses++;
+		return;
+	}
+	EXPECT(err, 0);
+	w->m.counts.zswpin++;
+	say("CHECK(io_is(io[0].data, %u, %u));", w->m.page_size,
+	    expected->page);
+	CHECK(io_is(page, w->m.page_size, expected->page));
+}
+
+void check_every_page(struct world *w)
+{
+	for (unsigned i = 0; i < MODEL_AREAS; i++) {
+		struct model_area *a = &w->m.areas[i];
+
+		for (unsigned k = 0; a->on && k < w->m.window; k++)
+			check_page(w, zswap_slot(a->type, a->first + k),
+				   &a->slots[k]);
+	}
+}
