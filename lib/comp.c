@@ -292,7 +292,8 @@ int comp_create(struct mem *mem, const struct spec *spec, uint32_t unit_size,
 	comp = mem_zalloc(mem, sizeof(*comp), CACHE_LINE);
 	if (!comp)
 		return -ENOMEM;
-	comp_init(comp, mem, unit_size, spec->ops);
+	comp_init(comp, mem, unit_size,
+		  mem->alloc_is_hooked ? spec->hooked_ops : spec->ops);
 	err = comp_start(comp, spec->options);
 	if (err) {
 		comp_destroy(comp); /* accepts a half-built comp */

@@ -99,6 +99,7 @@ static const struct zswap_hooks default_hooks = {
 static int take_hooks(struct mem *mem, const struct zswap_hooks *hooks)
 {
 	mem->hooks = default_hooks;
+	mem->alloc_is_hooked = hooks && hooks->alloc;
 	if (!hooks)
 		return 0;
 	if (hooks->size < sizeof(*hooks) || !hooks->alloc != !hooks->free ||

@@ -37,6 +37,7 @@
 
 struct mem {
 	struct zswap_hooks hooks;
+	bool alloc_is_hooked; /* by the caller: then nothing else may be used */
 	_Atomic size_t metadata_bytes;
 	/*
 	 * The granules that all spans hold, at one moment: used in the upper

@@ -206,6 +206,7 @@ static int resolve_builtin(const struct comp_builtin *found,
 	int err = 0, level;
 
 	out->ops = found->ops;
+	out->hooked_ops = found->hooked_ops ? found->hooked_ops : found->ops;
 	at = put(out->canonical, name, strlen(name));
 	out->options = at;
 	if (!found->levels)
@@ -227,7 +228,7 @@ static int resolve_own(const struct zswap_compressor *ops, struct piece name,
 {
 	char *at = put(out->canonical, name.at, name.len);
 
-	out->ops = ops;
+	out->ops = out->hooked_ops = ops;
 	out->options = at;
 	if (!options)
 		return 0;

@@ -38,11 +38,14 @@ struct comp_levels {
 /* A built-in compressor, in comp/NAME.c. */
 struct comp_builtin {
 	const struct zswap_compressor *ops;
+	/* Takes all memory from its environment; NULL: the same. */
+	const struct zswap_compressor *hooked_ops;
 	void (*levels)(struct comp_levels *out); /* NULL: no option */
 };
 
 struct spec {
 	const struct zswap_compressor *ops;
+	const struct zswap_compressor *hooked_ops; /* where memory is hooked */
 	char canonical[ZSWAP_MAX_SPEC + 1];
 	const char *options; /* in canonical: what follows the colon, or "" */
 };

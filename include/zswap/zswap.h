@@ -154,11 +154,12 @@ static inline uint64_t zswap_slot_offset(zswap_slot_t slot)
  * zswap_create(), zswap_swapon(), zswap_set_compressor() and stores alone. The
  * struct is copied.
  *
- * What two codecs take does not come through the hooks, for they know no other
- * way, and is not in metadata_bytes either: libdeflate, where the library was
- * built with it, takes the contexts of the compressor "deflate" from malloc(),
- * and liblz4 at the levels of lz4hc from 10 on 64 KiB during a page's
- * compression; where there are none, the compressor has failed.
+ * Everything that the library takes while @alloc is set comes through it, with
+ * one exception: at the levels of lz4hc from 10 on liblz4 takes 64 KiB from
+ * malloc() during a page's compression, for it knows no other way; where there
+ * are none, the compressor has failed. For the same reason "deflate" is by zlib
+ * where @alloc is set, also in a library built with libdeflate, which is two to
+ * three times as fast, and then takes its contexts from malloc(), uncounted.
  */
 struct zswap_hooks {
 	size_t size;
@@ -286,7 +287,8 @@ ZSWAP_API size_t zswap_page_size(const struct zswap *z);
  *	zstd      level=-131072..22 (3), as the library found allows; 0 is the
  *	          default. Zstandard frames without content size, checksum and
  *	          dictionary number. -1 lies between lz4 and 1 in every respect
- *	deflate   level=1..9 (6). Raw deflate (RFC 1951), by libdeflate or zlib
+ *	deflate   level=1..9 (6). Raw deflate (RFC 1951), by libdeflate or, where
+ *	          hooked or built without that, zlib
  *	lzo       no option. LZO1X-1; only where built with liblzo2, see README
  *
  * A compressor of the caller's own takes what follows the colon as it is, and

@@ -4,7 +4,8 @@
  *
  * Two to three times as fast as zlib for a page of 4 KiB. libdeflate takes no
  * allocator for a single context, only one for the whole process, which is not
- * ours to set; so its contexts come from malloc().
+ * ours to set; so its contexts come from malloc(), and zlib does the work where
+ * the caller has an allocator of its own.
  */
 #include "deflate.h"
 
@@ -62,7 +63,7 @@ static int decompress(void *instance, void *ctx, struct zswap_comp_request *req)
 	return 0;
 }
 
-static const struct zswap_compressor ops = {
+const struct zswap_compressor deflate_by_libdeflate = {
 	.size = sizeof(struct zswap_compressor),
 	.name = "deflate",
 	.create = level_create,
@@ -74,6 +75,3 @@ static const struct zswap_compressor ops = {
 	.compress = compress,
 	.decompress = decompress,
 };
-
-const struct comp_builtin comp_deflate = { .ops = &ops,
-					   .levels = deflate_levels };

@@ -185,7 +185,7 @@ static int inflate_page(void *instance, void *arg,
 	return 0;
 }
 
-static const struct zswap_compressor ops = {
+const struct zswap_compressor deflate_by_zlib = {
 	.size = sizeof(struct zswap_compressor),
 	.name = "deflate",
 	.create = level_create,
@@ -197,6 +197,3 @@ static const struct zswap_compressor ops = {
 	.compress = deflate_page,
 	.decompress = inflate_page,
 };
-
-const struct comp_builtin comp_deflate = { .ops = &ops,
-					   .levels = deflate_levels };

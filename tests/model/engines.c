@@ -68,6 +68,7 @@ static uint32_t length_by_library(const char *text, const void *page,
 	int result;
 
 	CHECK(mem_init(&mem, NULL) == 0);
+	mem.alloc_is_hooked = true; /* as in the caches to come */
 	CHECK(spec_resolve(&nobody, text, &spec, NULL) == 0);
 	CHECK(comp_create(&mem, &spec, page_size, &comp) == 0);
 	ctx = comp_claim(comp);
