@@ -16,13 +16,14 @@
 	X(original_bytes)                                                     \
 	X(compressed_bytes)                                                   \
 	X(stored_folios)                                                      \
-	X(refused_folios) X(zswpout) X(same_filled_stored)                    \
-		X(incompressible_stored) X(compress_engine_fail) X(           \
-			pool_limit_hit) X(reject_disabled) X(reject_limit)    \
-			X(reject_compress_poor) X(reject_compress_fail)       \
-				X(reject_alloc_fail) X(reject_kmemcache_fail) \
-					X(reject_no_context) X(zswpin)        \
-						X(load_misses) X(load_errors) \
+	X(refused_folios)                                                     \
+	X(zswpout) X(same_filled_stored) X(incompressible_stored)             \
+		X(compress_engine_fail) X(pool_limit_hit) X(reject_disabled)  \
+			X(reject_limit) X(reject_compress_poor) X(            \
+				reject_compress_fail) X(reject_alloc_fail)    \
+				X(reject_kmemcache_fail) X(reject_no_context) \
+					X(zswpin) X(load_misses)              \
+						X(load_errors)                \
 							X(decompress_fail)
 
 static void check_told(const struct model *m, const struct zswap_stats *stats)

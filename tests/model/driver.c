@@ -66,6 +66,7 @@ static void draw_step(struct rng *rng, struct step *step)
 {
 	memset(step, 0, sizeof(*step));
 	step->call = draw_call(rng);
+	step->thread = rng_below(rng, NR_THREADS);
 	draw_choices(rng, step);
 }
 

@@ -33,6 +33,7 @@
 #include "random.h"
 
 #define STEP_CHOICES 40
+#define NR_THREADS 7
 #define MAX_STEPS 4096
 
 struct step {
@@ -40,6 +41,7 @@ struct step {
 	uint8_t failure; /* enum failure: of the hooks, during this step */
 	uint8_t nr_used; /* choices made, once it has run */
 	uint32_t failure_at;
+	uint32_t thread; /* as which it is done, 0 .. NR_THREADS - 1 */
 	uint32_t choices[STEP_CHOICES];
 };
 

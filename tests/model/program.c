@@ -30,9 +30,10 @@ static const char prologue[] = "#include \"reproduce.h\"\n"
 			       "static long err;\n"
 			       "\n";
 
-static const char unused[] =
+static const char beginning[] =
 	"\t(void)z, (void)params, (void)own, (void)folio, (void)stats;\n"
-	"\t(void)slot, (void)text, (void)i, (void)err;\n";
+	"\t(void)slot, (void)text, (void)i, (void)err;\n"
+	"\tio_be_thread(0);\n";
 
 static int body = -1, functions, out;
 static bool *in_function; /* shared with the child */
@@ -127,7 +128,7 @@ void program_print(void)
 	print_file(functions);
 	if (*in_function)
 		puts("}\n");
-	printf("int main(void)\n{\n%s", unused);
+	printf("int main(void)\n{\n%s", beginning);
 	print_file(body);
 	puts("\treturn 0;\n}");
 	body = -1;

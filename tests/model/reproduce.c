@@ -71,6 +71,11 @@ struct zswap_stats io_stats(struct zswap *z)
 	return stats;
 }
 
+void io_be_thread(unsigned number)
+{
+	thread_number_plus_one = number + 1;
+}
+
 static int no_thread(void *ctx, void **thread, void (*run)(void *arg),
 		     void *arg)
 {

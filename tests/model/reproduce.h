@@ -65,6 +65,12 @@ struct zswap_folio io_folio(struct io *io, zswap_slot_t slot, unsigned nr,
 
 struct zswap_stats io_stats(struct zswap *z);
 
+/*
+ * The calls to come are made as if by the thread of this number: what the
+ * library has in shards it takes from other ones.
+ */
+void io_be_thread(unsigned number);
+
 /* Hooks of threads that never start one. */
 void io_no_threads(struct faulty *hooks);
 

@@ -121,6 +121,7 @@ static bool simplify(struct search *s)
 		struct step *step = &s->sequence->steps[i];
 
 		any |= without_failure(s, step);
+		any |= lower_as_far(s, &step->thread);
 		for (unsigned c = 0; c < step->nr_used; c++)
 			any |= lower_as_far(s, &step->choices[c]);
 	}

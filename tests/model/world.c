@@ -66,15 +66,21 @@ static void choose_place(struct world *w, struct target *t)
 	t->first = choose(w, w->m.window);
 }
 
+/* Few pages as a rule, and now and then as many as may be. */
+static unsigned choose_nr(struct world *w, unsigned max)
+{
+	unsigned nr = 1 + choose(w, one_in(w, 4) ? max : 10);
+
+	return nr > max || one_in(w, 16) ? max : nr;
+}
+
 struct target choose_target(struct world *w, unsigned max)
 {
 	struct target t;
 	uint64_t offset;
 
 	choose_place(w, &t);
-	t.nr = 1 + choose(w, one_in(w, 4) ? max : 10);
-	if (t.nr > max)
-		t.nr = max;
+	t.nr = choose_nr(w, max);
 	offset = t.area->first + t.first;
 	t.slot = zswap_slot(t.area->type, offset);
 	t.valid = t.area->on && offset + t.nr <= t.area->nr_slots;
@@ -211,6 +217,15 @@ void end_failure(struct world *w)
 
 /* ---- steps --------------------------------------------------------------- */
 
+static void be_thread(struct world *w, unsigned thread)
+{
+	if (thread == w->thread)
+		return;
+	say("io_be_thread(%u);", thread);
+	io_be_thread(thread);
+	w->thread = thread;
+}
+
 static void run_step(struct world *w, struct step *step)
 {
 	const struct call *call = &calls[step->call];
@@ -220,6 +235,7 @@ static void run_step(struct world *w, struct step *step)
 	w->step = step;
 	w->next_choice = 0;
 	step->nr_used = 0;
+	be_thread(w, step->thread);
 	plan_failure(w);
 	call->run(w);
 	if (step->failure && !w->hooks.failed)
@@ -262,6 +278,7 @@ void world_run(struct sequence *sequence)
 	w->io = calloc(2, sizeof(*w->io));
 	CHECK(w->io);
 	w->step = &simplest;
+	io_be_thread(w->thread);
 	create_cache(w);
 	check_world(w);
 	for (unsigned i = 0; i < sequence->nr; i++) {

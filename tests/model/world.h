@@ -29,6 +29,7 @@ struct world {
 	struct sequence *sequence;
 	struct step *step;
 	unsigned next_choice;
+	unsigned thread; /* that makes the calls */
 
 	struct faulty hooks;
 	struct codec codec;
