@@ -5,6 +5,7 @@
 #include "args.h"
 
 #include "bench.h"
+#include "hooks.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -52,6 +53,9 @@ static const char help[] =
 	"                  at most)\n"
 	"  --repeats N     repeats of each row; store-load's first row has a\n"
 	"                  third (default: as many as time allows, 5 to 25)\n"
+	"  --hooks NAME    what the caches take memory from: default, malloc\n"
+	"                  and mmap, or jemalloc, arenas of its own; jemalloc\n"
+	"                  must be preloaded, as bench/run.sh does\n"
 	"  --quick         fewer pages and repeats: some seconds, for a test\n"
 	"  --json FILE     write the rows to FILE as well\n"
 	"  --help          this text\n"
@@ -81,6 +85,7 @@ static const struct option long_options[] = {
 	{ "codec", required_argument, NULL, 'C' },
 	{ "max-pages", required_argument, NULL, 'm' },
 	{ "repeats", required_argument, NULL, 'r' },
+	{ "hooks", required_argument, NULL, 'H' },
 	{ "quick", no_argument, NULL, 'q' },
 	{ "json", required_argument, NULL, 'j' },
 	{ "help", no_argument, NULL, 'h' },
@@ -224,6 +229,9 @@ static void take_option(struct args *a, int option, const char *value)
 	case 'r':
 		a->repeats = (unsigned)number("repeats", value, 1, 10000);
 		break;
+	case 'H':
+		hooks_choose(value);
+		break;
 	case 'q':
 		a->quick = true;
 		break;
@@ -270,6 +278,8 @@ static void set_defaults(struct args *a)
 		add_folio(a, "16");
 	if (!a->nr_codecs)
 		each_item(a, topics[a->topic].codecs, add_codec);
+	for (size_t i = 0; i < a->nr_codecs; i++)
+		codec_follow_hooks(&a->codecs[i]);
 	if (!a->page_bytes)
 		a->page_bytes = PAGE_BYTES;
 	if (!a->max_pages)

@@ -14,7 +14,8 @@
  */
 #include "bench_memory.h"
 
-#include <malloc.h>
+#include "hooks.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -62,14 +63,6 @@ static struct level level_now(struct zswap *z)
 	return l;
 }
 
-/* Freed memory that malloc keeps would take new metadata without growth. */
-static void give_back_free_memory(void)
-{
-#ifdef __GLIBC__
-	malloc_trim(0);
-#endif
-}
-
 struct memory bench_memory(const struct corpus *corpus,
 			   const struct cache_kind *kind, bool quick)
 {
@@ -85,7 +78,8 @@ struct memory bench_memory(const struct corpus *corpus,
 	struct level low, high;
 
 	progress("%s, %s, memory", corpus->name, kind->codec->spec);
-	give_back_free_memory();
+	/* What is kept free would take new metadata without growth. */
+	hooks_trim();
 	fill(z, &l, 0, nr_pages);
 	low = level_now(z);
 	fill(z, &l, nr_pages, total);

@@ -9,6 +9,7 @@
 
 #include "bench.h"
 #include "codec/codecs.h"
+#include "hooks.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +17,12 @@
 #include <string.h>
 
 static const struct codec_ops *const all[] = {
-	&codec_lz4, &codec_lz4hc, &codec_zstd, &codec_deflate,
+	&codec_lz4,        &codec_lz4hc, &codec_zstd,
+#ifdef HAVE_LIBDEFLATE
+	&codec_libdeflate,
+#else
+	&codec_zlib,
+#endif
 #ifdef HAVE_LZO
 	&codec_lzo,
 #endif
@@ -105,6 +111,12 @@ struct codec codec_of(const char *spec)
 	snprintf(codec.label, sizeof(codec.label), at ? "%s %d" : "%s",
 		 codec.ops->name, codec.level);
 	return codec;
+}
+
+void codec_follow_hooks(struct codec *codec)
+{
+	if (hooks_of_caches() && !strcmp(codec->ops->name, codec_zlib.name))
+		codec->ops = &codec_zlib;
 }
 
 /* ---- contexts ---------------------------------------------------------- */

@@ -59,6 +59,13 @@ struct codec_ctx {
 /* codec_of() - what @spec asks for; ends the program when it is no good */
 struct codec codec_of(const char *spec);
 
+/*
+ * codec_follow_hooks() - once it is known where the caches' memory comes from:
+ * with hooks the library's "deflate" is by zlib, and so is what it is compared
+ * with
+ */
+void codec_follow_hooks(struct codec *codec);
+
 /* codec_open() - make contexts; ends the program when it can't */
 void codec_open(struct codec_ctx *c, const struct codec *codec,
 		size_t page_bytes);

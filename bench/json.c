@@ -4,6 +4,8 @@
  */
 #include "json.h"
 
+#include "hooks.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -90,6 +92,7 @@ void json_row(struct json *json, const char *bench)
 	      json->file);
 	put_string(json->file, bench);
 	json->rows++;
+	json_text(json, "hooks", hooks_name());
 }
 
 static void put_key(struct json *json, const char *key)

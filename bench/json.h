@@ -23,7 +23,7 @@ void json_write(const char *path, const void *rows, size_t count,
 		size_t stride_bytes,
 		void (*put)(struct json *json, const void *row));
 
-/* json_row() - begin an object, with the benchmark's name */
+/* json_row() - begin an object, with the benchmark's name and hooks */
 void json_row(struct json *json, const char *bench);
 
 /* Its fields. A number that is not finite becomes null. */

@@ -181,6 +181,7 @@ static void set_environment(const struct program *p, const char *seconds)
 	setenv("LC_ALL", "C.UTF-8", 1);
 	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
 	setenv("GIT_CONFIG_GLOBAL", "/dev/null", 1);
+	unsetenv("LD_PRELOAD"); /* it was meant for this program */
 	unsetenv("GIT_DIR");
 	unsetenv("GIT_WORK_TREE");
 	unsetenv("GIT_INDEX_FILE");

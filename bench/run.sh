@@ -3,8 +3,8 @@
 #
 # bench/run.sh - build zswap-bench and run it
 #
-# Arguments go to zswap-bench; see bench/run.sh --help. See tests/prepare.sh for
-# what is installed and where it builds.
+# Arguments go to zswap-bench; see bench/run.sh --help. For --hooks jemalloc it
+# preloads that. See tests/prepare.sh for what is installed and where it builds.
 set -eu
 
 name=bench/run.sh
@@ -15,5 +15,15 @@ commands=
 options="--buildtype=release -Dtests=disabled -Dexamples=false -Dbench=true"
 . "$source/tests/prepare.sh"
 
-prepare
+case " $* " in
+*" --hooks jemalloc "* | *" --hooks=jemalloc "*)
+	want_jemalloc
+	prepare
+	library=$(jemalloc_library)
+	export LD_PRELOAD="$library${LD_PRELOAD:+ $LD_PRELOAD}"
+	;;
+*)
+	prepare
+	;;
+esac
 "$build/bench/zswap-bench" "$@"

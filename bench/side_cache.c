@@ -7,6 +7,7 @@
 #include "side_cache.h"
 
 #include "bench.h"
+#include "hooks.h"
 
 #include <errno.h>
 #include <math.h>
@@ -25,6 +26,7 @@ struct zswap *cache_make(const struct cache_kind *kind, uint64_t nr_slots)
 		.compressor = kind->own ? kind->own->name : kind->codec->spec,
 		.compressors = &kind->own,
 		.nr_compressors = kind->own ? 1 : 0,
+		.hooks = hooks_of_caches(),
 		.max_pool_bytes = ZSWAP_UNLIMITED,
 		.checksum = kind->checksum,
 	};

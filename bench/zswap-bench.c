@@ -4,6 +4,7 @@
  */
 #include "args.h"
 #include "bench.h"
+#include "hooks.h"
 #include "json.h"
 #include "live.h"
 #include "pages.h"
@@ -47,9 +48,11 @@ int main(int argc, char **argv)
 
 	json_check(args.json);
 	table_machine(&args);
+	hooks_say();
 	all = gather(&args);
 	table_corpora(&args, &all);
 	topics[args.topic](&args, &all);
+	hooks_finish();
 	printf("\nevery page came back as it was; %.0f s\n",
 	       (double)(now_ns() - start) / 1e9);
 	close_output();

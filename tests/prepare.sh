@@ -13,6 +13,9 @@
 #	commands  commands likewise: "c++=g++"
 #	options   what `meson setup` gets
 #
+# want_jemalloc adds what putting jemalloc behind the hooks needs to these;
+# jemalloc_library then prints the path to preload.
+#
 # What is missing is installed by apt-get where that is possible; other systems
 # are told what to install. prepare leaves the build's folder in $build. It is
 # $source/tests/build or the like or, where that is not ours, a folder under
@@ -29,6 +32,19 @@ trap 'rm -rf "$scratch"' EXIT
 trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
+
+# ---- jemalloc -------------------------------------------------------------
+
+want_jemalloc() {
+	wanted="$wanted jemalloc=libjemalloc-dev"
+	options="$options -Djemalloc=enabled"
+}
+
+jemalloc_library() {
+	library=$(pkg-config --variable=libdir jemalloc)/libjemalloc.so.2
+	[ -f "$library" ] || fail "$library: not there"
+	echo "$library"
+}
 
 # ---- what building needs ---------------------------------------------------
 
@@ -129,10 +145,14 @@ choose_folder() {
 
 # ---- building --------------------------------------------------------------
 
+# A build that was configured with other options gets these as well.
 # shellcheck disable=SC2086 # a list of words
 configure() {
-	[ -f "$build/build.ninja" ] ||
-		meson setup "$build" "$source" $options
+	[ "$(cat "$build/options" 2>/dev/null)" = "$options" ] && return
+	again=
+	[ ! -f "$build/build.ninja" ] || again=--reconfigure
+	meson setup $again "$build" "$source" $options || return
+	echo "$options" >"$build/options"
 }
 
 build_all() {

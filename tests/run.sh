@@ -4,8 +4,10 @@
 # tests/run.sh - build the library with its tests and run them
 #
 # The build checks the library's invariants, so that the cases which need that
-# run too. Arguments go to `meson test`: a test's name, or --suite long for the
-# long variants. See tests/prepare.sh for what is installed and where it builds.
+# run too. Arguments go to `meson test`: a test's name, --suite long for the
+# long variants, or --setup jemalloc for jemalloc's arenas behind the hooks of
+# all tests that use any. See tests/prepare.sh for what is installed and where
+# it builds.
 set -eu
 
 name=tests/run.sh
@@ -16,5 +18,8 @@ commands="c++=g++"
 options="-Dtests=enabled -Dbench=false -Ddebug_checks=true"
 . "$source/tests/prepare.sh"
 
+case " $* " in
+*" --setup jemalloc "* | *" --setup=jemalloc "*) want_jemalloc ;;
+esac
 prepare
 meson test -C "$build" --no-rebuild --print-errorlogs "$@" </dev/null

@@ -8,7 +8,9 @@
 extern const struct codec_ops codec_lz4;
 extern const struct codec_ops codec_lz4hc;
 extern const struct codec_ops codec_zstd;
-extern const struct codec_ops codec_deflate; /* libdeflate's or zlib's */
+/* Both "deflate", which the library has from the one or the other. */
+extern const struct codec_ops codec_libdeflate;
+extern const struct codec_ops codec_zlib;
 extern const struct codec_ops codec_lzo;     /* where built with liblzo2 */
 
 #endif /* BENCH_CODECS_H */

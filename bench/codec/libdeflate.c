@@ -67,7 +67,7 @@ static bool decompress(const struct codec_ctx *c, const void *src, size_t len,
 					     NULL) == LIBDEFLATE_SUCCESS;
 }
 
-const struct codec_ops codec_deflate = {
+const struct codec_ops codec_libdeflate = {
 	.name = "deflate",
 	.made_by = "libdeflate",
 	.version = version,

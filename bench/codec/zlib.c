@@ -84,7 +84,7 @@ static bool decompress(const struct codec_ctx *c, const void *src, size_t len,
 	return inflate(z, Z_FINISH) == Z_STREAM_END && !z->avail_out;
 }
 
-const struct codec_ops codec_deflate = {
+const struct codec_ops codec_zlib = {
 	.name = "deflate",
 	.made_by = "zlib",
 	.version = zlibVersion,

@@ -4,8 +4,10 @@
  */
 #include "fixture.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -21,13 +23,13 @@ const uint32_t with_checksum = 0;
 #endif
 
 static const struct variant usual_variants[] = {
-	{ "4096 lz4", 4096, 0, "lz4", 0, 0 },
-	{ "16384 lz4", 16384, 0, "lz4", 0, 0 },
-	{ "65536 lz4", 65536, 0, "lz4", 0, 0 },
-	{ "4096 test", 4096, 1, NULL, 0, 0 },
-	{ "4096 test by 8", 4096, 8, NULL, 0, 0 },
-	{ "16384 test by 4", 16384, 4, NULL, 0, 0 },
-	{ "65536 test by 64", 65536, 64, NULL, 0, 0 },
+	{ "4096 lz4", 4096, 0, "lz4", 0, 0, false },
+	{ "16384 lz4", 16384, 0, "lz4", 0, 0, false },
+	{ "65536 lz4", 65536, 0, "lz4", 0, 0, false },
+	{ "4096 test", 4096, 1, NULL, 0, 0, false },
+	{ "4096 test by 8", 4096, 8, NULL, 0, 0, false },
+	{ "16384 test by 4", 16384, 4, NULL, 0, 0, false },
+	{ "65536 test by 64", 65536, 64, NULL, 0, 0, false },
 };
 
 #define NR_USUAL (sizeof(usual_variants) / sizeof(usual_variants[0]))
@@ -67,6 +69,8 @@ int fixture_setup(void **state)
 	f->page_size = current_variant->page_size;
 	rng_init(&f->rng, 1);
 	faulty_init(&f->hooks);
+	if (f->variant->malloc)
+		f->hooks.hooks.alloc = NULL, f->hooks.hooks.free = NULL;
 	codec_init(&f->codec, has_codec(f) ? f->variant->batch : 1);
 	f->page = guard_at_end(&f->guards[0], f->page_size);
 	f->out = guard_at_end(&f->guards[1], f->page_size);
@@ -100,12 +104,14 @@ static int run_group(const char *program, const struct variant *variant,
 		     const struct CMUnitTest *cases, size_t nr)
 {
 	char name[64];
+	int failed;
 
 	snprintf(name, sizeof(name), "%s, %s", program, variant->name);
 	printf("%s\n", name);
 	fflush(stdout);
 	current_variant = variant;
-	return _cmocka_run_group_tests(name, cases, nr, NULL, NULL);
+	failed = _cmocka_run_group_tests(name, cases, nr, NULL, NULL);
+	return failed + !usual_hooks_end();
 }
 
 static void begin_running(const char *program)
@@ -177,17 +183,20 @@ int run_variant(const char *program, const struct variant *variant,
 	return end_running(failed);
 }
 
+/* @turn: by which what is not the compressor and the page size goes on and off
+ */
 static int run_with(const char *program, const char *spec, size_t page_size,
-		    uint32_t checksum, const struct CMUnitTest *cases,
-		    size_t nr)
+		    int turn, const struct CMUnitTest *cases, size_t nr)
 {
 	struct variant variant = { .page_size = page_size,
 				   .compressor = spec,
-				   .checksum = checksum };
+				   .checksum = turn % 2 ? 0 : with_checksum,
+				   .malloc = turn / 2 % 2 };
 	char name[64];
 
-	snprintf(name, sizeof(name), "%zu %s%s", page_size, spec,
-		 checksum ? ", checksums" : "");
+	snprintf(name, sizeof(name), "%zu %s%s%s", page_size, spec,
+		 variant.checksum ? ", checksums" : "",
+		 variant.malloc ? ", malloc" : "");
 	variant.name = name;
 	return run_variant(program, &variant, cases, nr);
 }
@@ -204,8 +213,7 @@ int run_all_variants(const char *program, const struct CMUnitTest *cases,
 			if (strcmp(*spec, "lz4") != 0 ||
 			    (with_checksum && i == 0))
 				failed += run_with(program, *spec,
-						   all_page_sizes[i],
-						   turn % 2 ? 0 : with_checksum,
+						   all_page_sizes[i], turn,
 						   cases, nr);
 	return failed;
 }
@@ -256,6 +264,7 @@ struct zswap_params params_of(const char *compressor)
 	memset(&params, 0, sizeof(params));
 	params.size = sizeof(params);
 	params.compressor = compressor;
+	params.hooks = usual_hooks();
 	return params;
 }
 
@@ -341,6 +350,79 @@ void store_pages(struct fixture *f, zswap_slot_t slot, uint32_t nr,
 	make_pages(f, data, nr, seed);
 	assert_int_equal(zswap_store_folio(f->z, &folio), 0);
 	free(data);
+}
+
+/* ---- children ---------------------------------------------------------- */
+
+/* cmocka would go on with the next case, in the child as well. */
+static void die_of_faults(void)
+{
+	signal(SIGSEGV, SIG_DFL);
+	signal(SIGBUS, SIG_DFL);
+	signal(SIGFPE, SIG_DFL);
+	signal(SIGILL, SIG_DFL);
+}
+
+static int status_of(pid_t pid)
+{
+	int status = -1;
+
+	return waitpid(pid, &status, 0) == pid ? status : -1;
+}
+
+/* Exit statuses have eight bits; line numbers go through a pipe. */
+int run_child(int (*child)(void *arg), void *arg)
+{
+	int pipe_ends[2], line = -1;
+	pid_t pid;
+
+	if (pipe(pipe_ends))
+		return -1;
+	fflush(stdout);
+	fflush(stderr);
+	pid = fork();
+	if (pid == 0) {
+		die_of_faults();
+		alarm(30); /* a child that hangs dies of SIGALRM */
+		line = child(arg);
+		if (write(pipe_ends[1], &line, sizeof(line)) < 0)
+			_exit(2);
+		_exit(0);
+	}
+	close(pipe_ends[1]);
+	if (pid < 0 || status_of(pid) ||
+	    read(pipe_ends[0], &line, sizeof(line)) != sizeof(line))
+		line = -1;
+	close(pipe_ends[0]);
+	return line;
+}
+
+void assert_good_child(int (*child)(void *arg), void *arg)
+{
+	int line = run_child(child, arg);
+
+	if (line)
+		print_error("child failed at line %d (-1: it died)\n", line);
+	assert_int_equal(line, 0);
+}
+
+int use_an_own_cache(struct fixture *f, const struct zswap_params *params)
+{
+	struct zswap *z;
+	uint64_t i;
+
+	CHILD_EXPECT(zswap_create(&z, params) == 0);
+	CHILD_EXPECT(zswap_swapon(z, 0, 100) == 0);
+	for (i = 0; i < 30; i++) {
+		page_make(f->page, f->page_size, kind_of(i), i);
+		CHILD_EXPECT(zswap_store(z, at(i), f->page) == 0);
+	}
+	for (i = 0; i < 30; i++) {
+		CHILD_EXPECT(zswap_load(z, at(i), f->out) == 0);
+		CHILD_EXPECT(page_is(f->out, f->page_size, kind_of(i), i));
+	}
+	zswap_destroy(z);
+	return 0;
 }
 
 /* ---- looking ----------------------------------------------------------- */

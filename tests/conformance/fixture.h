@@ -12,7 +12,8 @@
  *	run_variants()		lz4 and the test compressor
  *	run_all_variants()	these, and every other built-in compressor with
  *				every page size, in turn with and without
- *				checksums
+ *				checksums, and with and without hooks for
+ *				metadata
  */
 #ifndef TEST_FIXTURE_H
 #define TEST_FIXTURE_H
@@ -47,6 +48,7 @@ struct variant {
 	const char *compressor; /* the built-in one */
 	uint32_t checksum;
 	uint32_t raw_policy;
+	bool malloc; /* metadata is not hooked: "deflate" has another maker */
 };
 
 struct fixture {
@@ -129,7 +131,7 @@ void begin_other(struct fixture *f, const struct zswap_params *params);
 void end_other(struct fixture *f);
 void destroy_other(struct fixture *f);
 
-/* All defaults but the compressor. */
+/* All defaults but the compressor, and usual_hooks(). */
 struct zswap_params params_of(const char *compressor);
 
 /* A create with these parameters that fails: its error; *out is NULL then. */
@@ -162,6 +164,24 @@ void make_pages(struct fixture *f, void *data, uint32_t nr, uint64_t seed);
 /* Stores what make_pages() makes as one folio. */
 void store_pages(struct fixture *f, zswap_slot_t slot, uint32_t nr,
 		 uint64_t seed);
+
+/* ---- children ---------------------------------------------------------- */
+
+/*
+ * Runs @child in a forked child: what it returned, which is 0 or the line that
+ * failed; -1 when it did not come to its end. assert_good_child() wants a 0.
+ */
+int run_child(int (*child)(void *arg), void *arg);
+void assert_good_child(int (*child)(void *arg), void *arg);
+
+#define CHILD_EXPECT(condition)          \
+	do {                             \
+		if (!(condition))        \
+			return __LINE__; \
+	} while (0)
+
+/* For a child: it makes a cache with these parameters, uses and ends it. */
+int use_an_own_cache(struct fixture *f, const struct zswap_params *params);
 
 /* ---- looking ----------------------------------------------------------- */
 

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
  * test_fork.c - a cache belongs to the process that created it
- *
- * What a child finds it tells by its exit status: 0, or the line that failed.
  */
 #include "fixture.h"
 
 #include <inttypes.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,42 +14,9 @@
 
 #include "sanitizer.h"
 
-#define CHILD_EXPECT(condition)          \
-	do {                             \
-		if (!(condition))        \
-			return __LINE__; \
-	} while (0)
-
-/* Exit statuses have eight bits; line numbers go through a pipe. */
-static void assert_good_child(struct fixture *f, int (*child)(struct fixture *))
+static int call_everything(void *arg)
 {
-	int pipe_ends[2], line = -1, status;
-	pid_t pid;
-
-	assert_int_equal(pipe(pipe_ends), 0);
-	fflush(stdout);
-	fflush(stderr);
-	pid = fork();
-	assert_true(pid >= 0);
-	if (pid == 0) {
-		alarm(30); /* a child that hangs dies of SIGALRM */
-		line = child(f);
-		if (write(pipe_ends[1], &line, sizeof(line)) < 0)
-			_exit(2);
-		_exit(0);
-	}
-	close(pipe_ends[1]);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFEXITED(status));
-	assert_int_equal(read(pipe_ends[0], &line, sizeof(line)), sizeof(line));
-	close(pipe_ends[0]);
-	if (line)
-		print_error("child failed at line %d\n", line);
-	assert_int_equal(line, 0);
-}
-
-static int call_everything(struct fixture *f)
-{
+	struct fixture *f = arg;
 	struct zswap_folio folio = folio_of_data(at(505), 1, f->page);
 	struct zswap_stats stats, untouched;
 	zswap_slot_t slot = at(505);
@@ -108,8 +72,9 @@ static int call_everything(struct fixture *f)
 	return 0;
 }
 
-static int call_everything_quietly(struct fixture *f)
+static int call_everything_quietly(void *arg)
 {
+	struct fixture *f = arg;
 	uint64_t calls = faulty_calls(&f->hooks);
 	int line;
 
@@ -127,7 +92,7 @@ static void every_call_in_a_child_is_eownerdead(void **state)
 	struct fixture *f = *state;
 
 	store_pages(f, at(500), 20, 0);
-	assert_good_child(f, call_everything_quietly);
+	assert_good_child(call_everything_quietly, f);
 }
 
 /* The thread that ends pools is not in the child, which must not miss it. */
@@ -138,10 +103,10 @@ static void D79_after_a_switch_every_call_is_eownerdead_too(void **state)
 	store_pages(f, at(500), 20, 0);
 	assert_int_equal(zswap_set_compressor(f->z, "zstd"), 0);
 	store_pages(f, at(520), 20, 0);
-	assert_good_child(f, call_everything_quietly);
+	assert_good_child(call_everything_quietly, f);
 	assert_int_equal(zswap_set_compressor(f->z, "deflate"), 0);
 	zswap_invalidate(f->z, at(500), 20);
-	assert_good_child(f, call_everything_quietly);
+	assert_good_child(call_everything_quietly, f);
 	assert_holds_pages(f, at(520), 20, 0);
 }
 
@@ -154,7 +119,7 @@ static void the_parent_does_not_notice_its_children(void **state)
 	store_pages(f, at(500), 20, 0);
 	before = stats_of(f->z);
 	for (i = 0; i < 5; i++)
-		assert_good_child(f, call_everything);
+		assert_good_child(call_everything, f);
 	after = stats_of(f->z);
 	assert_same_stats(&before, &after);
 	assert_holds_pages(f, at(500), 20, 0);
@@ -162,25 +127,14 @@ static void the_parent_does_not_notice_its_children(void **state)
 	assert_int_equal(zswap_load(f->z, at(500), f->out), 0);
 }
 
-static int make_an_own_cache(struct fixture *f)
+static int make_an_own_cache(void *arg)
 {
+	struct fixture *f = arg;
 	struct zswap_params params = f->params;
-	uint64_t i;
 
 	CHILD_EXPECT(zswap_query(f->z, at(500)) == -EOWNERDEAD);
 	params.hooks = NULL;
-	CHILD_EXPECT(zswap_create(&f->z, &params) == 0);
-	CHILD_EXPECT(zswap_swapon(f->z, 0, 100) == 0);
-	for (i = 0; i < 30; i++) {
-		page_make(f->page, f->page_size, kind_of(i), i);
-		CHILD_EXPECT(zswap_store(f->z, at(i), f->page) == 0);
-	}
-	for (i = 0; i < 30; i++) {
-		CHILD_EXPECT(zswap_load(f->z, at(i), f->out) == 0);
-		CHILD_EXPECT(page_is(f->out, f->page_size, kind_of(i), i));
-	}
-	zswap_destroy(f->z);
-	return 0;
+	return use_an_own_cache(f, &params);
 }
 
 static void a_child_may_make_caches_of_its_own(void **state)
@@ -188,12 +142,13 @@ static void a_child_may_make_caches_of_its_own(void **state)
 	struct fixture *f = *state;
 
 	store_pages(f, at(500), 20, 0);
-	assert_good_child(f, make_an_own_cache);
+	assert_good_child(make_an_own_cache, f);
 	assert_holds_pages(f, at(500), 20, 0);
 }
 
-static int fork_again(struct fixture *f)
+static int fork_again(void *arg)
 {
+	struct fixture *f = arg;
 	struct zswap *parents = f->z;
 	pid_t pid;
 	int status;
@@ -218,7 +173,7 @@ static int fork_again(struct fixture *f)
 
 static void grandchildren_are_told_apart(void **state)
 {
-	assert_good_child(*state, fork_again);
+	assert_good_child(fork_again, *state);
 }
 
 /* ---- the memory of pages ----------------------------------------------- */
@@ -261,13 +216,13 @@ static uintptr_t find_in_memory(const unsigned char *mark)
 
 static uintptr_t page_address;
 
-static int page_is_not_mapped(struct fixture *f)
+static int page_is_not_mapped(void *arg)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
 	uintptr_t first, end;
 	char line[512];
 
-	(void)f;
+	(void)arg;
 	CHILD_EXPECT(maps);
 	while (fgets(line, sizeof(line), maps)) {
 		CHILD_EXPECT(sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &first,
@@ -297,7 +252,7 @@ static void stored_pages_are_not_in_the_childs_memory(void **state)
 	memset(f->page, 0, f->page_size);
 	page_address = find_in_memory(mark);
 	assert_true(page_address != 0);
-	assert_good_child(f, page_is_not_mapped);
+	assert_good_child(page_is_not_mapped, f);
 	zswap_destroy(z);
 }
 
@@ -332,11 +287,11 @@ static void *work(void *arg)
 	return NULL;
 }
 
-static int call_everything_and_make_a_cache(struct fixture *f)
+static int call_everything_and_make_a_cache(void *arg)
 {
-	int line = call_everything(f);
+	int line = call_everything(arg);
 
-	return line ? line : make_an_own_cache(f);
+	return line ? line : make_an_own_cache(arg);
 }
 
 static void D85_a_fork_during_calls_leaves_no_lock_behind(void **state)
@@ -346,7 +301,7 @@ static void D85_a_fork_during_calls_leaves_no_lock_behind(void **state)
 	pthread_t threads[NR_WORKERS];
 	atomic_bool stop = false;
 	/* In a child of threads the sanitizer's malloc may hang by itself. */
-	int (*child)(struct fixture *) =
+	int (*child)(void *arg) =
 		TEST_ASAN ? call_everything : call_everything_and_make_a_cache;
 	uint64_t i;
 
@@ -359,7 +314,7 @@ static void D85_a_fork_during_calls_leaves_no_lock_behind(void **state)
 			0);
 	}
 	for (i = 0; i < NR_FORKS; i++)
-		assert_good_child(f, child);
+		assert_good_child(child, f);
 	atomic_store(&stop, true);
 	for (i = 0; i < NR_WORKERS; i++) {
 		pthread_join(threads[i], NULL);

@@ -386,20 +386,26 @@ static const struct CMUnitTest cases[] = {
 	CASE(D41_damage_of_a_raw_page_is_contained),
 };
 
-/* @spec: NULL for the test compressor. */
+/*
+ * @spec: NULL for the test compressor
+ * @turn: by which what is no side of the matrix goes on and off
+ */
 static int run_cell(const char *spec, size_t page_size, uint32_t policy,
-		    uint32_t checksum)
+		    uint32_t turn)
 {
 	static const char *const policies[] = { "keep", "kernel", "refuse" };
 	struct variant variant = { .page_size = page_size,
 				   .batch = spec ? 0 : 8,
 				   .compressor = spec,
-				   .checksum = checksum,
-				   .raw_policy = policy };
+				   .checksum = turn % 2 ? with_checksum : 0,
+				   .raw_policy = policy,
+				   .malloc = turn / 2 % 2 };
 	char name[64];
 
-	snprintf(name, sizeof(name), "%s, %zu, %s%s", spec ? spec : "test",
-		 page_size, policies[policy], checksum ? ", checksums" : "");
+	snprintf(name, sizeof(name), "%s, %zu, %s%s%s", spec ? spec : "test",
+		 page_size, policies[policy],
+		 variant.checksum ? ", checksums" : "",
+		 variant.malloc ? ", malloc" : "");
 	variant.name = name;
 	return run_variant("matrix", &variant, cases,
 			   sizeof(cases) / sizeof(cases[0]));
@@ -414,9 +420,8 @@ int main(void)
 	do
 		for (i = 0; i < 3; i++)
 			for (policy = 0; policy < 3; policy++, turn++)
-				failed += run_cell(
-					*spec, all_page_sizes[i], policy,
-					turn % 2 ? with_checksum : 0);
+				failed += run_cell(*spec, all_page_sizes[i],
+						   policy, turn);
 	while (*spec++);
 	return failed;
 }

@@ -97,10 +97,17 @@ static bool forget(struct faulty *f, void *addr, unsigned kind,
 	return false;
 }
 
+/* With the red zone, which is longer where that fills up the alignment. */
+static size_t room_for(size_t bytes, size_t align)
+{
+	return (bytes + RED_ZONE_BYTES + align - 1) / align * align;
+}
+
 static void *hook_alloc(void *ctx, size_t bytes, size_t align)
 {
 	struct faulty *f = ctx;
-	size_t room = (bytes + RED_ZONE_BYTES + align - 1) / align * align;
+	const struct zswap_hooks *backing = &f->backing.hooks;
+	size_t room = room_for(bytes, align);
 	char *addr = NULL;
 
 	pthread_mutex_lock(&f->lock);
@@ -109,8 +116,8 @@ static void *hook_alloc(void *ctx, size_t bytes, size_t align)
 	expect(f, is_power_of_two(align) && align <= 16384,
 	       "alloc with a wrong alignment");
 	if (may_take(f, FAULTY_ALLOC)) {
-		CHECK(posix_memalign((void **)&addr, align < 16 ? 16 : align,
-				     room) == 0);
+		addr = backing->alloc(backing->ctx, room, align);
+		CHECK(addr);
 		memset(addr, RUBBISH_BYTE, bytes);
 		memset(addr + bytes, RED_ZONE_BYTE, room - bytes);
 		remember(f, addr, bytes, align, FAULTY_ALLOC);
@@ -133,6 +140,7 @@ static void check_red_zone(struct faulty *f, const struct faulty_block *block)
 static void hook_free(void *ctx, void *ptr, size_t bytes, size_t align)
 {
 	struct faulty *f = ctx;
+	const struct zswap_hooks *backing = &f->backing.hooks;
 	struct faulty_block block;
 
 	pthread_mutex_lock(&f->lock);
@@ -144,31 +152,18 @@ static void hook_free(void *ctx, void *ptr, size_t bytes, size_t align)
 		memset(ptr, DEAD_BYTE, block.bytes);
 		f->alloc_blocks--;
 		f->alloc_bytes -= block.bytes;
-		free(ptr);
+		backing->free(backing->ctx, ptr,
+			      room_for(block.bytes, block.align), block.align);
 	} else {
 		expect(f, false, "free of what was not allocated");
 	}
 	pthread_mutex_unlock(&f->lock);
 }
 
-/* Maps more than is needed and cuts off what is not aligned. */
-static void *map_aligned(size_t bytes, size_t align)
-{
-	char *all = mmap(NULL, bytes + align, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	size_t before;
-
-	CHECK(all != MAP_FAILED);
-	before = (align - (uintptr_t)all % align) % align;
-	if (before)
-		munmap(all, before);
-	munmap(all + before + bytes, align - before);
-	return all + before;
-}
-
 static void *hook_map(void *ctx, size_t bytes, size_t align)
 {
 	struct faulty *f = ctx;
+	const struct zswap_hooks *backing = &f->backing.hooks;
 	void *addr = NULL;
 
 	pthread_mutex_lock(&f->lock);
@@ -178,7 +173,9 @@ static void *hook_map(void *ctx, size_t bytes, size_t align)
 	expect(f, is_power_of_two(align) && align % os_page_bytes() == 0,
 	       "map with a wrong alignment");
 	if (may_take(f, FAULTY_MAP)) {
-		addr = map_aligned(bytes, align);
+		addr = backing->map(backing->ctx, bytes, align);
+		/* Some cases end a child by what they do to it there. */
+		CHECK(addr && !madvise(addr, bytes, MADV_DOFORK));
 		remember(f, addr, bytes, align, FAULTY_MAP);
 		f->map_blocks++;
 		f->map_bytes += bytes;
@@ -190,6 +187,7 @@ static void *hook_map(void *ctx, size_t bytes, size_t align)
 static void hook_unmap(void *ctx, void *addr, size_t bytes)
 {
 	struct faulty *f = ctx;
+	const struct zswap_hooks *backing = &f->backing.hooks;
 	struct faulty_block block;
 
 	pthread_mutex_lock(&f->lock);
@@ -198,7 +196,7 @@ static void hook_unmap(void *ctx, void *addr, size_t bytes)
 		expect(f, block.bytes == bytes, "unmap with another size");
 		f->map_blocks--;
 		f->map_bytes -= block.bytes;
-		munmap(addr, block.bytes);
+		backing->unmap(backing->ctx, addr, block.bytes);
 	} else {
 		expect(f, false, "unmap of what was not mapped");
 	}
@@ -317,6 +315,7 @@ void faulty_init(struct faulty *f)
 {
 	memset(f, 0, sizeof(*f));
 	pthread_mutex_init(&f->lock, NULL);
+	backing_init(&f->backing);
 	f->hooks.size = sizeof(f->hooks);
 	f->hooks.ctx = f;
 	f->hooks.alloc = hook_alloc;
@@ -448,5 +447,5 @@ bool faulty_end(struct faulty *f)
 			f->misuse ? f->misuse : "no misuse", f->alloc_bytes,
 			f->map_bytes, f->threads);
 	pthread_mutex_destroy(&f->lock);
-	return good;
+	return backing_end(&f->backing) && good;
 }

@@ -5,7 +5,8 @@
  * Every block is remembered with its size and alignment, so that a give-back
  * that does not match is found. Memory is handed out as the header allows it:
  * alloc() gives rubbish with a red zone behind it, and what was purged reads as
- * rubbish too. What a caller does wrong is kept in @misuse, the first one only.
+ * rubbish too. It comes from where backing.h says. What a caller does wrong is
+ * kept in @misuse, the first one only.
  *
  *	struct faulty f;
  *
@@ -25,6 +26,8 @@
 
 #include <zswap/zswap.h>
 
+#include "backing.h"
+
 /* Which calls are meant. */
 #define FAULTY_ALLOC 1u
 #define FAULTY_MAP 2u
@@ -37,6 +40,7 @@ struct faulty_block;
 
 struct faulty {
 	struct zswap_hooks hooks; /* hand this to zswap_create() */
+	struct backing backing;   /* what they take the memory from */
 
 	pthread_mutex_t lock; /* of all below */
 	struct faulty_block *buckets[FAULTY_BUCKETS];

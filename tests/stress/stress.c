@@ -11,17 +11,22 @@
 struct zswap *stress_begin_with(const char *program,
 				const struct zswap_params *params)
 {
+	struct zswap_params all = *params;
 	struct zswap *z;
 
+	if (!all.hooks)
+		all.hooks = usual_hooks();
 	watchdog_start(program, HANG_S);
-	CHECK(zswap_create(&z, params) == 0);
+	CHECK(zswap_create(&z, &all) == 0);
 	CHECK(zswap_swapon(z, 0, AREA_SLOTS) == 0);
 	return z;
 }
 
 struct zswap *stress_begin(const char *program)
 {
-	return stress_begin_with(program, NULL);
+	struct zswap_params params = { .size = sizeof(params) };
+
+	return stress_begin_with(program, &params);
 }
 
 void stress_end(struct zswap *z)
@@ -39,6 +44,7 @@ void stress_end(struct zswap *z)
 	CHECK(stats.reserve_bytes == 0);
 	stress_check_sums(z);
 	zswap_destroy(z);
+	CHECK(usual_hooks_end());
 	watchdog_stop();
 }
 
