@@ -44,6 +44,10 @@
  * child's memory at all, unless a map hook of the caller's own puts them there.
  * The child may create caches of its own.
  *
+ * Unloading. A process may end while it has caches, and calls are running. But
+ * before the shared library is unloaded (dlclose()) each cache must have been
+ * destroyed, for its thread runs in there. Threads that used one may live on.
+ *
  * Structs begin with `size`, which the caller sets to sizeof the struct; a
  * later version can then add fields at the end. A `size` too small to hold
  * the fields of version 0.1 is -EINVAL, a larger one than the library knows is

@@ -75,6 +75,13 @@ double test_scale(void)
 	return scale > 0 ? scale : 1;
 }
 
+unsigned test_rounds(unsigned nr)
+{
+	if (getenv("ZSWAP_TEST_FEW_VARIANTS"))
+		nr = (nr + 7) / 8;
+	return (unsigned)(nr * test_scale());
+}
+
 uint64_t deadline_after_ms(unsigned ms)
 {
 	return now_ns() + (uint64_t)(ms * 1e6 * test_scale());

@@ -26,6 +26,12 @@ void run_threads(unsigned nr, void (*run)(unsigned index, void *arg),
 /* ZSWAP_TEST_SCALE, or 1: by how much a test takes longer than usual. */
 double test_scale(void);
 
+/*
+ * How often a test does what it usually does @nr times: with the scale, and an
+ * eighth of it with ZSWAP_TEST_FEW_VARIANTS, where all is ten times as slow.
+ */
+unsigned test_rounds(unsigned nr);
+
 /* When a test that usually takes @ms must end, in terms of now_ns(). */
 uint64_t deadline_after_ms(unsigned ms);
 

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+/*
+ * calls.c - every public function, with good arguments and with bad ones
+ */
+#include "calls.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "scene.h"
+
+#define ERRNO_BEFORE 12345
+
+/* ---- the table --------------------------------------------------------- */
+
+static long make_and_destroy(const struct zswap_params *params)
+{
+	struct zswap *z;
+	int err = zswap_create(&z, params);
+
+	zswap_destroy(z);
+	return err;
+}
+
+static long make_from(const char *compressor)
+{
+	struct zswap_params params = { .size = sizeof(params),
+				       .compressor = compressor };
+
+	return make_and_destroy(&params);
+}
+
+static const struct zswap_params too_small = { .size = 1 };
+
+/* All pages that calls are made on, and a slot that none has. */
+#define HERE c->z, c->slot, CALLS_PAGES
+#define EMPTY at(SCENE_FIRST - 1)
+#define NOWHERE zswap_slot(7, 0)
+
+/* X(function, how, rule, result, the arguments, with a struct caller *c) */
+#define QUESTIONS(X)                                                           \
+	X(zswap_page_size, good, ANYWHERE, PAGE_BYTES, (c->z))                 \
+	X(zswap_page_size, null, ANYWHERE, 0, (NULL))                          \
+	X(zswap_create, null, ANYWHERE, -EINVAL, (NULL, NULL))                 \
+	X(zswap_create, small, ANYWHERE, -EINVAL, (&c->made, &too_small))      \
+	X(zswap_spec_check, good, ANYWHERE, 0, ("zstd", &c->where))            \
+	X(zswap_spec_check, unknown, ANYWHERE, -ENOENT, ("no", NULL))          \
+	X(zswap_spec_check, null, ANYWHERE, -EINVAL, (NULL, NULL))             \
+	X(zswap_set_compressor, made, ERRNO, 0, (c->z, "deflate"))             \
+	X(zswap_set_compressor, retired, ERRNO, 0, (c->z, "lz4"))              \
+	X(zswap_set_compressor, unknown, ERRNO, -ENOENT, (c->z, "no"))         \
+	X(zswap_set_compressor, range, ERRNO, -ERANGE,                         \
+	  (c->z, "lz4hc:level=99"))                                            \
+	X(zswap_set_compressor, null_spec, ERRNO, -EINVAL, (c->z, NULL))       \
+	X(zswap_set_compressor, null, ANYWHERE, -EINVAL, (NULL, "lz4"))        \
+	X(zswap_get_compressor, good, ERRNO, CALL_POSITIVE,                    \
+	  (c->z, c->text, sizeof(c->text)))                                    \
+	X(zswap_get_compressor, length, ERRNO, CALL_POSITIVE, (c->z, NULL, 0)) \
+	X(zswap_get_compressor, no_buffer, ERRNO, -EINVAL, (c->z, NULL, 8))    \
+	X(zswap_get_compressor, null, ANYWHERE, -EINVAL, (NULL, NULL, 0))      \
+	X(zswap_swapon, good, ERRNO, 0, (c->z, 2, 10))                         \
+	X(zswap_swapon, there, ERRNO, -EEXIST, (c->z, 0, 10))                  \
+	X(zswap_swapon, no_slots, ERRNO, -EINVAL, (c->z, 3, 0))                \
+	X(zswap_swapon, null, ANYWHERE, -EINVAL, (NULL, 3, 10))                \
+	X(zswap_swapoff, good, ERRNO, 0, (c->z, 1))                            \
+	X(zswap_swapoff, nowhere, ERRNO, -ENXIO, (c->z, 7))                    \
+	X(zswap_swapoff, null, ANYWHERE, -EINVAL, (NULL, 0))                   \
+	X(zswap_store, good, ERRNO, 0, (c->z, c->slot, c->in))                 \
+	X(zswap_store, new, ERRNO, 0, (c->z, EMPTY, c->in))                    \
+	X(zswap_store, nowhere, ERRNO, -ENXIO, (c->z, NOWHERE, c->in))         \
+	X(zswap_store, no_page, ERRNO, -EINVAL, (c->z, c->slot, NULL))         \
+	X(zswap_store, null, ANYWHERE, -EINVAL, (NULL, c->slot, c->in))        \
+	X(zswap_store_folio, good, ERRNO, 0, (c->z, &c->from))                 \
+	X(zswap_store_folio, no_folio, ERRNO, -EINVAL, (c->z, NULL))           \
+	X(zswap_store_folio, null, ANYWHERE, -EINVAL, (NULL, &c->from))        \
+	X(zswap_load, good, ERRNO, 0, (c->z, c->slot, c->out))                 \
+	X(zswap_load, absent, ERRNO, -ENOENT, (c->z, EMPTY, c->out))           \
+	X(zswap_load, nowhere, ERRNO, -ENXIO, (c->z, NOWHERE, c->out))         \
+	X(zswap_load, no_page, ERRNO, -EINVAL, (c->z, c->slot, NULL))          \
+	X(zswap_load, null, ANYWHERE, -EINVAL, (NULL, c->slot, c->out))        \
+	X(zswap_peek, good, ERRNO, 0, (c->z, c->slot, c->out))                 \
+	X(zswap_peek, absent, ERRNO, -ENOENT, (c->z, EMPTY, c->out))           \
+	X(zswap_peek, nowhere, ERRNO, -ENXIO, (c->z, NOWHERE, c->out))         \
+	X(zswap_peek, no_page, ERRNO, -EINVAL, (c->z, c->slot, NULL))          \
+	X(zswap_peek, null, ANYWHERE, -EINVAL, (NULL, c->slot, c->out))        \
+	X(zswap_load_folio, good, ERRNO, 0, (c->z, &c->to, 0))                 \
+	X(zswap_load_folio, keep, ERRNO, 0, (c->z, &c->to, ZSWAP_LOAD_KEEP))   \
+	X(zswap_load_folio, partial, ERRNO, CALLS_PAGES,                       \
+	  (c->z, &c->to, ZSWAP_LOAD_PARTIAL))                                  \
+	X(zswap_load_folio, flag, ERRNO, -EINVAL, (c->z, &c->to, 4))           \
+	X(zswap_load_folio, no_folio, ERRNO, -EINVAL, (c->z, NULL, 0))         \
+	X(zswap_load_folio, null, ANYWHERE, -EINVAL, (NULL, &c->to, 0))        \
+	X(zswap_is_present, good, SILENT, 1, (HERE))                           \
+	X(zswap_is_present, nowhere, SILENT, 0, (c->z, NOWHERE, 1))            \
+	X(zswap_is_present, null, ANYWHERE, 0, (NULL, c->slot, 1))             \
+	X(zswap_query, good, ERRNO, ZSWAP_STORED, (c->z, c->slot))             \
+	X(zswap_query, absent, ERRNO, ZSWAP_ABSENT, (c->z, EMPTY))             \
+	X(zswap_query, nowhere, ERRNO, -ENXIO, (c->z, NOWHERE))                \
+	X(zswap_query, null, ANYWHERE, -EINVAL, (NULL, c->slot))               \
+	X(zswap_next_present, good, SILENT, 1, (c->z, &c->next))               \
+	X(zswap_next_present, no_slot, SILENT, 0, (c->z, NULL))                \
+	X(zswap_next_present, null, ANYWHERE, 0, (NULL, &c->next))             \
+	X(zswap_set_enabled, off, ERRNO, 0, (c->z, false))                     \
+	X(zswap_set_enabled, null, ANYWHERE, -EINVAL, (NULL, true))            \
+	X(zswap_set_max_pool_bytes, zero, ERRNO, 0, (c->z, 0))                 \
+	X(zswap_set_max_pool_bytes, null, ANYWHERE, -EINVAL, (NULL, 0))        \
+	X(zswap_set_max_pool_percent, good, ERRNO, 0, (c->z, 50))              \
+	X(zswap_set_max_pool_percent, above, ERRNO, -EINVAL, (c->z, 101))      \
+	X(zswap_set_max_pool_percent, null, ANYWHERE, -EINVAL, (NULL, 50))     \
+	X(zswap_set_accept_threshold_percent, good, ERRNO, 0, (c->z, 50))      \
+	X(zswap_set_accept_threshold_percent, above, ERRNO, -EINVAL,           \
+	  (c->z, 101))                                                         \
+	X(zswap_set_accept_threshold_percent, null, ANYWHERE, -EINVAL,         \
+	  (NULL, 50))                                                          \
+	X(zswap_get_stats, good, ERRNO, 0, (c->z, &c->stats))                  \
+	X(zswap_get_stats, no_stats, ERRNO, -EINVAL, (c->z, NULL))             \
+	X(zswap_get_stats, null, ANYWHERE, -EINVAL, (NULL, &c->stats))         \
+	X(zswap_format_stats, good, ERRNO, CALL_POSITIVE,                      \
+	  (c->z, ZSWAP_STATS_TEXT, c->text, sizeof(c->text)))                  \
+	X(zswap_format_stats, length, ERRNO, CALL_POSITIVE,                    \
+	  (c->z, ZSWAP_STATS_TEXT, NULL, 0))                                   \
+	X(zswap_format_stats, unknown, ERRNO, -EINVAL,                         \
+	  (c->z, (enum zswap_stats_format)99, c->text, sizeof(c->text)))       \
+	X(zswap_format_stats, null, ANYWHERE, -EINVAL,                         \
+	  (NULL, ZSWAP_STATS_TEXT, NULL, 0))
+
+/* Those that return nothing. */
+#define ORDERS(X)                                                      \
+	X(zswap_invalidate, good, SILENT, 0, (HERE))                   \
+	X(zswap_invalidate, none, SILENT, 0, (c->z, c->slot, 0))       \
+	X(zswap_invalidate, nowhere, SILENT, 0, (c->z, NOWHERE, 1000)) \
+	X(zswap_invalidate, null, ANYWHERE, 0, (NULL, c->slot, 1))     \
+	X(zswap_destroy, null, ANYWHERE, 0, (NULL))                    \
+	X(zswap_destroy, good, ENDS, 0, (c->z))
+
+#define DEFINE_QUESTION(function, how, rule, result, arguments) \
+	static long call_##function##_##how(struct caller *c)   \
+	{                                                       \
+		(void)c;                                        \
+		return (long)function arguments;                \
+	}
+#define DEFINE_ORDER(function, how, rule, result, arguments)  \
+	static long call_##function##_##how(struct caller *c) \
+	{                                                     \
+		(void)c;                                      \
+		function arguments;                           \
+		return 0;                                     \
+	}
+QUESTIONS(DEFINE_QUESTION)
+ORDERS(DEFINE_ORDER)
+
+static long call_make_default(struct caller *c)
+{
+	(void)c;
+	return make_and_destroy(NULL);
+}
+
+static long call_make_unknown(struct caller *c)
+{
+	(void)c;
+	return make_from("no");
+}
+
+#define ROW(function, how, rule, result, arguments) \
+	{ #function, #how, CALL_##rule, result, call_##function##_##how },
+const struct call calls[] = {
+	QUESTIONS(ROW) ORDERS(ROW){ "zswap_create", "default", CALL_MAKES, 0,
+				    call_make_default },
+	{ "zswap_create", "unknown", CALL_MAKES, -ENOENT, call_make_unknown },
+};
+const size_t nr_calls = sizeof(calls) / sizeof(calls[0]);
+
+/* ---- calling ----------------------------------------------------------- */
+
+static struct zswap_folio folio_of(struct caller *c, char *data)
+{
+	return (struct zswap_folio){ .size = sizeof(struct zswap_folio),
+				     .slot = c->slot,
+				     .nr_pages = CALLS_PAGES,
+				     .data = data,
+				     .results = c->results };
+}
+
+void caller_init(struct caller *c, struct zswap *z)
+{
+	uint64_t i;
+
+	memset(c, 0x3c, sizeof(*c));
+	c->z = z;
+	c->slot = at(CALLS_FIRST);
+	c->next = c->slot;
+	c->stats.size = sizeof(c->stats);
+	for (i = 0; i < CALLS_PAGES; i++)
+		page_stamp(c->in + i * PAGE_BYTES, PAGE_BYTES, CALLS_FIRST + i,
+			   i);
+	c->from = folio_of(c, c->in);
+	c->to = folio_of(c, c->out);
+}
+
+/* Makes the call, which leaves errno alone. */
+static void expect_result(const struct call *call, struct caller *c,
+			  long expected)
+{
+	long result;
+
+	errno = ERRNO_BEFORE;
+	result = call->run(c);
+	if (errno != ERRNO_BEFORE ||
+	    (expected == CALL_POSITIVE ? result <= 0 : result != expected))
+		fprintf(stderr, "%s, %s: %ld instead of %ld, errno %d\n",
+			call->function, call->how, result, expected, errno);
+	CHECK(errno == ERRNO_BEFORE);
+	CHECK(expected == CALL_POSITIVE ? result > 0 : result == expected);
+}
+
+void call_expect(const struct call *call, struct zswap *z, long expected)
+{
+	struct caller c;
+
+	caller_init(&c, z);
+	expect_result(call, &c, expected);
+}
+
+void call_here(const struct call *call, struct zswap *z)
+{
+	call_expect(call, z, call->result);
+}
+
+static long result_elsewhere(const struct call *call)
+{
+	switch (call->rule) {
+	case CALL_ERRNO:
+		return -EOWNERDEAD;
+	case CALL_SILENT:
+	case CALL_ENDS:
+		return 0;
+	default:
+		return call->result;
+	}
+}
+
+/* CALL_ANYWHERE may set what its arguments point to, as everywhere. */
+static void call_elsewhere(const struct call *call, struct zswap *z)
+{
+	struct caller c, before;
+
+	caller_init(&c, z);
+	memcpy(&before, &c, sizeof(c)); /* the gaps as well */
+	expect_result(call, &c, result_elsewhere(call));
+	CHECK(call->rule == CALL_ANYWHERE ||
+	      memcmp(&before, &c, sizeof(c)) == 0);
+}
+
+void call_all_elsewhere(struct scene *s, bool may_allocate)
+{
+	struct scene before;
+	size_t i;
+
+	memcpy(&before, s, sizeof(before));
+	for (i = 0; i < nr_calls; i++)
+		if (calls[i].rule != CALL_MAKES || may_allocate)
+			call_elsewhere(&calls[i], s->z);
+	CHECK(memcmp(&before, s, sizeof(before)) == 0);
+}
