@@ -19,6 +19,15 @@
 
 _Noreturn void check_failed(const char *file, int line, const char *what);
 
+/*
+ * What the program is doing, for the messages of failures and of the watchdog;
+ * NULL for nothing in particular. The text must stay.
+ */
+void check_context(const char *doing);
+
+/* Says that, and the seed. */
+void check_print_context(void);
+
 /* Nanoseconds of the monotonic clock. */
 uint64_t now_ns(void);
 

@@ -138,11 +138,17 @@ static uint64_t stamp_word(uint64_t key, uint64_t version)
 	return word | (random_mix(word) & 0xff) << 56;
 }
 
-void page_stamp(void *page, size_t page_size, uint64_t key, uint64_t version)
+enum page_kind page_stamp_kind(uint64_t version)
 {
 	static const enum page_kind kinds[] = { PAGE_TEXT, PAGE_RANDOM,
 						PAGE_WORD, PAGE_HALF };
-	enum page_kind kind = kinds[version % 4];
+
+	return kinds[version % 4];
+}
+
+void page_stamp(void *page, size_t page_size, uint64_t key, uint64_t version)
+{
+	enum page_kind kind = page_stamp_kind(version);
 	struct stamp stamp = { STAMP_MAGIC, key, version, 0 };
 
 	CHECK(key <= PAGE_MAX_KEY && version <= PAGE_MAX_VERSION);

@@ -37,6 +37,7 @@ bool page_is_filled(const void *page, size_t page_size);
 #define PAGE_MAX_KEY 0xffffffu
 #define PAGE_MAX_VERSION 0xffffffffu
 
+enum page_kind page_stamp_kind(uint64_t version);
 void page_stamp(void *page, size_t page_size, uint64_t key, uint64_t version);
 
 /* Whether @page is the whole page of @key in some version. */

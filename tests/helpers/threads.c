@@ -4,6 +4,7 @@
  */
 #include "threads.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
 #include "check.h"
@@ -66,6 +67,34 @@ void run_threads(unsigned nr, void (*run)(unsigned index, void *arg), void *arg)
 	pthread_barrier_destroy(&start);
 	free(crew);
 }
+
+/* ---- meetings ---------------------------------------------------------- */
+
+/* Looks before others on a busy machine get the processor. */
+#define MANY_LOOKS 2000
+
+void meeting_init(struct meeting *meeting, unsigned nr)
+{
+	meeting->nr = nr;
+	atomic_init(&meeting->arrived, 0);
+	atomic_init(&meeting->round, 0);
+}
+
+void meet(struct meeting *meeting)
+{
+	unsigned round = atomic_load(&meeting->round), looks = 0;
+
+	if (atomic_fetch_add(&meeting->arrived, 1) + 1 == meeting->nr) {
+		atomic_store(&meeting->arrived, 0);
+		atomic_fetch_add(&meeting->round, 1);
+		return;
+	}
+	while (atomic_load(&meeting->round) == round)
+		if (++looks % MANY_LOOKS == 0)
+			sched_yield();
+}
+
+/* ---- time -------------------------------------------------------------- */
 
 double test_scale(void)
 {

@@ -6,6 +6,7 @@
 #define TEST_THREADS_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -22,6 +23,18 @@ void thread_join(struct thread *thread);
 /* Runs @run with @index 0 .. nr - 1, all at once, and waits for all. */
 void run_threads(unsigned nr, void (*run)(unsigned index, void *arg),
 		 void *arg);
+
+/*
+ * A place where threads wait for each other without sleeping, so that they
+ * really go on together: a barrier's threads wake up one by one.
+ */
+struct meeting {
+	unsigned nr; /* threads that meet */
+	atomic_uint arrived, round;
+};
+
+void meeting_init(struct meeting *meeting, unsigned nr);
+void meet(struct meeting *meeting);
 
 /* ZSWAP_TEST_SCALE, or 1: by how much a test takes longer than usual. */
 double test_scale(void);

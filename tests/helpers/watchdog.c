@@ -16,7 +16,6 @@
 #include <time.h>
 
 #include "check.h"
-#include "random.h"
 
 #define LOOKS 4
 
@@ -70,7 +69,7 @@ static void *watch(void *unused)
 			continue;
 		fprintf(stderr, "%s: no progress for %u s\n", dog.what,
 			dog.seconds);
-		random_print_seed();
+		check_print_context();
 		abort();
 	}
 	return NULL;

@@ -1,253 +1,197 @@
 // SPDX-License-Identifier: MIT
 /*
- * stress_linearizable.c - calls act on a slot at one moment each
+ * stress_linearizable.c - calls act on slots and settings at one moment each
  *
- * Short rounds of four threads with four drawn calls each, on two slots on both
+ * Short rounds of four threads with four drawn calls each, on slots on both
  * sides of a border of 512. Every call notes when it began and ended on one
- * counter; after each round history.c judges each slot. Folios count as one
- * operation of each of their slots.
+ * counter; after each round history.c judges all that was seen together. Memory
+ * ends and codecs fail now and then; a failed store must act as an invalidation
+ * of each of its slots, whatever it failed of.
  *
  * The counter orders the threads more than they would be without it, so this
  * program is for the answers; races are for the other programs to find.
  */
-#include "stress.h"
-
-#include <pthread.h>
-#include <stdatomic.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "history.h"
+#include "play.h"
 
-#define NR_SLOTS 2
-#define FIRST (BORDER - 1)
+#define NR_PLAYERS HISTORY_THREADS
 
-/* Versions of a round: this times the round, and a number from 1 on. */
-#define ROUND_VERSIONS 64
+/* Until the slots are laid elsewhere. */
+#define ROUNDS_IN_PLACE 100
 
 struct game {
-	struct zswap *z;
-	pthread_barrier_t barrier;
+	struct stage stage;
+	struct meeting meeting;
 	uint64_t deadline;
-	bool over; /* written between barriers */
-	atomic_ulong clock;
-	struct history histories[NR_SLOTS];
+	uint64_t rounds;
+	bool over; /* written between meetings */
+	struct player players[NR_PLAYERS];
 };
 
-struct player {
-	struct game *game;
-	unsigned index;
-	struct rng rng;
-	uint64_t next_version;
-	char data[NR_SLOTS * PAGE_BYTES];
-};
+/* ---- trouble ----------------------------------------------------------- */
 
-static void note(struct player *player, unsigned slot, struct op op)
+static void run_out_of_memory(struct stage *stage, struct rng *rng)
 {
-	struct history *history = &player->game->histories[slot];
-
-	history->ops[player->index][history->nr[player->index]++] = op;
+	if (rng_below(rng, 2))
+		faulty_fail_nth(&stage->hooks, FAULTY_ANY,
+				1 + rng_below(rng, 4));
+	else
+		faulty_fail_from(&stage->hooks, FAULTY_ANY,
+				 1 + rng_below(rng, 4));
 }
 
-static uint64_t tick(struct game *game)
+/* Where pages are kept raw instead, their kind would not be as foreseen. */
+static void break_compression(struct stage *stage, struct rng *rng)
 {
-	return atomic_fetch_add(&game->clock, 1);
+	if (stage->refuses)
+		codec_fail(&stage->codec.compress, CODEC_ERROR,
+			   (int32_t)rng_below(rng, 3));
 }
 
-/* ---- calls ------------------------------------------------------------- */
-
-static void play_store(struct player *player, unsigned slot)
+static void break_decompression(struct stage *stage, struct rng *rng)
 {
-	struct game *game = player->game;
-	struct op op = { OP_STORE, player->next_version++, 0, 0 };
-
-	page_stamp(player->data, PAGE_BYTES, FIRST + slot, op.version);
-	op.begin = tick(game);
-	CHECK(zswap_store(game->z, at(FIRST + slot), player->data) == 0);
-	op.end = tick(game);
-	note(player, slot, op);
+	codec_fail(&stage->codec.decompress, CODEC_ERROR,
+		   (int32_t)rng_below(rng, 3));
 }
 
-static void play_load(struct player *player, unsigned slot, bool keep)
+static void make_trouble(struct stage *stage, struct rng *rng)
 {
-	struct game *game = player->game;
-	struct op op = { keep ? OP_PEEK : OP_TAKE, 0, tick(game), 0 };
-	int err;
-
-	err = stress_load(game->z, at(FIRST + slot), keep, &op.version);
-	op.end = tick(game);
-	CHECK(err == 0 || err == -ENOENT);
-	note(player, slot, op);
-}
-
-static void play_invalidate(struct player *player, unsigned slot)
-{
-	struct game *game = player->game;
-	struct op op = { OP_EMPTY, 0, tick(game), 0 };
-
-	zswap_invalidate(game->z, at(FIRST + slot), 1);
-	op.end = tick(game);
-	note(player, slot, op);
-}
-
-static struct zswap_folio both_slots(struct player *player)
-{
-	struct zswap_folio folio = { .size = sizeof(folio),
-				     .slot = at(FIRST),
-				     .nr_pages = NR_SLOTS,
-				     .data = player->data };
-
-	return folio;
-}
-
-static void play_store_folio(struct player *player)
-{
-	struct game *game = player->game;
-	struct zswap_folio folio = both_slots(player);
-	struct op op = { OP_STORE, player->next_version++, 0, 0 };
-	unsigned i;
-
-	for (i = 0; i < NR_SLOTS; i++)
-		page_stamp(player->data + i * PAGE_BYTES, PAGE_BYTES, FIRST + i,
-			   op.version);
-	op.begin = tick(game);
-	CHECK(zswap_store_folio(game->z, &folio) == 0);
-	op.end = tick(game);
-	for (i = 0; i < NR_SLOTS; i++)
-		note(player, i, op);
-}
-
-static void play_load_folio(struct player *player, bool keep)
-{
-	struct game *game = player->game;
-	struct zswap_folio folio = both_slots(player);
-	int results[NR_SLOTS];
-	struct op op = { keep ? OP_PEEK : OP_TAKE, 0, tick(game), 0 };
-	unsigned i;
-
-	folio.results = results;
-	CHECK(zswap_load_folio(game->z, &folio,
-			       ZSWAP_LOAD_PARTIAL |
-				       (keep ? ZSWAP_LOAD_KEEP : 0)) >= 0);
-	op.end = tick(game);
-	for (i = 0; i < NR_SLOTS; i++) {
-		op.version = 0;
-		CHECK(results[i] == 0 || results[i] == -ENOENT);
-		if (!results[i])
-			CHECK(page_verify(player->data + i * PAGE_BYTES,
-					  PAGE_BYTES, FIRST + i, &op.version));
-		note(player, i, op);
-	}
-}
-
-static void play_once(struct player *player)
-{
-	unsigned slot = rng_below(&player->rng, NR_SLOTS);
-
-	switch (rng_below(&player->rng, 8)) {
+	switch (rng_below(rng, 3)) {
 	case 0:
+		run_out_of_memory(stage, rng);
+		break;
 	case 1:
-		play_store(player, slot);
-		break;
-	case 2:
-		play_store_folio(player);
-		break;
-	case 3:
-		play_load_folio(player, rng_below(&player->rng, 2));
-		break;
-	case 4:
-		play_invalidate(player, slot);
-		break;
-	case 5:
-		play_load(player, slot, true);
+		break_compression(stage, rng);
 		break;
 	default:
-		play_load(player, slot, false);
+		break_decompression(stage, rng);
 		break;
 	}
 }
 
 /* ---- rounds ------------------------------------------------------------ */
 
+static const struct play *draw_play(struct rng *rng)
+{
+	unsigned sum = 0, i;
+	uint32_t drawn;
+
+	for (i = 0; i < nr_plays; i++)
+		sum += plays[i].weight;
+	drawn = rng_below(rng, sum);
+	for (i = 0; drawn >= plays[i].weight; i++)
+		drawn -= plays[i].weight;
+	return &plays[i];
+}
+
+static void play_once(struct player *player)
+{
+	const struct play *play = draw_play(&player->rng);
+	unsigned first = rng_below(&player->rng, STAGE_SLOTS), nr = 1;
+
+	if (play->slots == SEVERAL_SLOTS)
+		nr += rng_below(&player->rng, STAGE_SLOTS - first);
+	player_play(player, play, first, nr);
+}
+
+/* Across a border in any case: between two slots, or amidst a long folio. */
+static void move(struct stage *stage, struct rng *rng)
+{
+	if (rng_below(rng, 2))
+		stage_move(stage, BORDER - 1, 1);
+	else
+		stage_move(stage, BORDER - STAGE_MAX_STRIDE / 2,
+			   STAGE_MAX_STRIDE);
+}
+
+static void prepare(struct game *game, struct rng *rng)
+{
+	unsigned i;
+
+	if (game->rounds % ROUNDS_IN_PLACE == 0)
+		move(&game->stage, rng);
+	stage_prepare(&game->stage, rng, 0, NR_PLAYERS * HISTORY_CALLS);
+	for (i = 0; i < NR_PLAYERS; i++)
+		player_begin_round(&game->players[i], HISTORY_CALLS);
+	if (rng_below(rng, 4) == 0)
+		make_trouble(&game->stage, rng);
+	game->over = deadline_is_over(game->deadline);
+	game->rounds++;
+}
+
 static void judge(struct game *game)
 {
-	struct history *history;
-	unsigned slot;
+	struct stage *stage = &game->stage;
+	struct zswap_stats counts = { 0 };
+	unsigned i;
 
-	for (slot = 0; slot < NR_SLOTS; slot++) {
-		history = &game->histories[slot];
-		history->last = 0;
-		stress_load(game->z, at(FIRST + slot), true, &history->last);
-		if (!history_is_linearizable(history)) {
-			history_print(history);
-			CHECK(!"the history of a slot is linearizable");
-		}
-		history->first = history->last;
-		memset(history->nr, 0, sizeof(history->nr));
-	}
-	game->over = deadline_is_over(game->deadline);
+	for (i = 0; i < NR_PLAYERS; i++)
+		player_add_counts(&game->players[i], &counts);
+	stage_end_trouble(stage);
+	stage_judge(stage, &counts);
 }
 
 static void run(unsigned index, void *arg)
 {
 	struct game *game = arg;
-	struct player *player = malloc(sizeof(*player));
-	uint64_t round;
-	int i;
+	struct player *player = &game->players[index];
+	unsigned i;
 
-	CHECK(player);
-	player->game = game;
-	player->index = index;
-	rng_init(&player->rng, index);
-	for (round = 0; !game->over; round++) {
-		player->next_version =
-			round * ROUND_VERSIONS + index * HISTORY_OPS + 1;
-		for (i = 0; i < HISTORY_OPS; i++)
+	player_enter(player);
+	for (;;) {
+		if (index == 0)
+			prepare(game, &player->rng);
+		meet(&game->meeting);
+		if (game->over)
+			break;
+		for (i = 0; i < HISTORY_CALLS; i++)
 			play_once(player);
-		pthread_barrier_wait(&game->barrier);
+		meet(&game->meeting);
 		if (index == 0)
 			judge(game);
-		pthread_barrier_wait(&game->barrier);
 	}
-	free(player);
+	player_leave(player);
 }
 
-/* The judge must be able to say no. */
-static void check_the_judge(void)
+/* What was tried, for who wants to know if it was. */
+static void print_counts(struct game *game)
 {
-	struct history history = { .first = 0, .last = 0 };
+	struct zswap_stats s = stress_stats(game->stage.z);
 
-	/* Two takes of one store; the second came too late for it. */
-	history.nr[0] = history.nr[1] = history.nr[2] = 1;
-	history.ops[0][0] = (struct op){ OP_STORE, 7, 0, 9 };
-	history.ops[1][0] = (struct op){ OP_TAKE, 7, 1, 2 };
-	history.ops[2][0] = (struct op){ OP_TAKE, 7, 3, 8 };
-	CHECK(!history_is_linearizable(&history));
-	history.ops[2][0].kind = OP_PEEK;
-	CHECK(!history_is_linearizable(&history));
-	history.ops[2][0].begin = 0;
-	CHECK(history_is_linearizable(&history));
-	history.last = 7;
-	CHECK(!history_is_linearizable(&history));
-	history.nr[1] = 0;
-	CHECK(history_is_linearizable(&history));
-	/* A store that had ended is not seen by a later peek. */
-	history.ops[0][0].end = 1;
-	history.ops[2][0] = (struct op){ OP_PEEK, 0, 2, 3 };
-	CHECK(!history_is_linearizable(&history));
+	printf("%" PRIu64 " rounds; stores: %" PRIu64 " good, %" PRIu64
+	       " disabled, %" PRIu64 " full, %" PRIu64 " poor, %" PRIu64
+	       " failed, %" PRIu64 " out of memory; %" PRIu64
+	       " pages not delivered\n",
+	       game->rounds, s.stored_folios, s.reject_disabled, s.reject_limit,
+	       s.reject_compress_poor, s.reject_compress_fail,
+	       s.reject_alloc_fail + s.reject_kmemcache_fail, s.load_errors);
+}
+
+static void run_with(uint32_t policy)
+{
+	struct game *game = calloc(1, sizeof(*game));
+	unsigned i;
+
+	CHECK(game);
+	stage_begin(&game->stage, "linearizable", policy,
+		    policy == ZSWAP_RAW_REFUSE, true);
+	for (i = 0; i < NR_PLAYERS; i++)
+		player_init(&game->players[i], &game->stage, i);
+	game->deadline = deadline_after_ms(750);
+	meeting_init(&game->meeting, NR_PLAYERS);
+	run_threads(NR_PLAYERS, run, game);
+	print_counts(game);
+	stage_end(&game->stage);
+	free(game);
 }
 
 int main(void)
 {
-	static struct game game;
-
-	check_the_judge();
-	game.z = stress_begin("linearizable");
-	game.deadline = deadline_after_ms(1500);
-	pthread_barrier_init(&game.barrier, NULL, HISTORY_THREADS);
-	run_threads(HISTORY_THREADS, run, &game);
-	pthread_barrier_destroy(&game.barrier);
-	stress_end(game.z);
+	run_with(ZSWAP_RAW_KEEP);
+	run_with(ZSWAP_RAW_REFUSE);
 	return 0;
 }
