@@ -59,6 +59,27 @@ static void a_load_takes_one_page_and_leaves_its_neighbours(void **state)
 			assert_holds(f, at(500 + i), kind_of(i), i);
 }
 
+/* The promise is zswap_swapon()'s: tables go when their pages do. */
+static void a_load_of_a_last_page_gives_its_table_back(void **state)
+{
+	static const enum page_kind kinds[] = { PAGE_TEXT, PAGE_WORD,
+						PAGE_RANDOM };
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		uint64_t before;
+
+		/* What the first page of a kind costs stays. */
+		store_page(f, at(5), kinds[i], 1);
+		zswap_invalidate(f->z, at(5), 1);
+		before = stats_of(f->z).metadata_bytes;
+		store_page(f, at(5), kinds[i], 1);
+		assert_true(stats_of(f->z).metadata_bytes > before);
+		assert_int_equal(zswap_load(f->z, at(5), f->out), 0);
+		assert_int_equal(stats_of(f->z).metadata_bytes, before);
+	}
+}
+
 static void a_repeated_word_and_a_raw_page_need_no_decompressor(void **state)
 {
 	struct fixture *f = *state;
@@ -208,6 +229,7 @@ int main(void)
 		CASE(D03_peek_keeps_and_load_takes),
 		CASE(a_load_of_an_absent_slot_is_enoent_and_leaves_it_so),
 		CASE(a_load_takes_one_page_and_leaves_its_neighbours),
+		CASE(a_load_of_a_last_page_gives_its_table_back),
 		CASE(a_repeated_word_and_a_raw_page_need_no_decompressor),
 		CASE(D03_a_load_that_fails_once_takes_nothing),
 		CASE(an_entry_that_does_not_decompress_stays),

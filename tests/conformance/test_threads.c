@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "halt.h"
 #include "threads.h"
 
 /* A call in a thread of its own. */
@@ -308,6 +309,40 @@ static void D08_a_folio_load_meets_a_page_replaced_meanwhile(void **state)
 	call_end(&load);
 }
 
+/* A load whose first page is replaced while it is read has to look again. */
+static void assert_replaced_pages_count_once(struct fixture *f, uint32_t nr,
+					     int (*run)(struct call *call))
+{
+	struct zswap_stats stats;
+	struct call load;
+
+	for (uint64_t i = 0; i < nr; i++)
+		store_page(f, at(505 + i), PAGE_TEXT, i);
+	call_start(&load, f, at(505), nr, run);
+	gate_close(&f->codec.decompress.gate);
+	call_go(&load);
+	assert_true(gate_wait(&f->codec.decompress.gate, 1));
+	store_page(f, at(505), PAGE_TEXT, 100);
+	gate_open(&f->codec.decompress.gate);
+	assert_int_equal(call_join(&load), 0);
+	stats = stats_of(f->z);
+	assert_int_equal(stats.loads, nr);
+	assert_int_equal(stats.zswpin, nr);
+	assert_int_equal(stats.load_misses, 0);
+	assert_int_equal(stats.load_errors, 0);
+	call_end(&load);
+}
+
+static void D75_a_load_that_starts_over_counts_once(void **state)
+{
+	assert_replaced_pages_count_once(*state, 1, do_load);
+}
+
+static void D75_a_folio_load_with_a_page_read_twice_counts_it_once(void **state)
+{
+	assert_replaced_pages_count_once(*state, 20, do_load_folio);
+}
+
 static void peeks_of_one_page_run_at_the_same_time(void **state)
 {
 	struct fixture *f = *state;
@@ -358,6 +393,34 @@ static void of_two_loads_of_one_page_one_gets_it(void **state)
 	assert_true((results[0] == 0 && results[1] == -ENOENT) ||
 		    (results[1] == 0 && results[0] == -ENOENT));
 	assert_absent(f, at(505), 1);
+}
+
+/* ---- looking ------------------------------------------------------------ */
+
+/* Slot 505 holds a page of one word, or nothing. */
+static void ask_what_505_holds(void *arg)
+{
+	struct fixture *f = arg;
+	int held = zswap_query(f->z, at(505));
+
+	CHECK(held == ZSWAP_FILLED || held == ZSWAP_ABSENT);
+}
+
+/* The entry is freed and used for another slot's page while a query is on. */
+static void D07_a_query_tells_of_no_other_slots_page(void **state)
+{
+	struct fixture *f = *state;
+
+	halt_start(ask_what_505_holds, f);
+	for (int i = 0; i < HALTS / 4; i++) {
+		store_page(f, at(505), PAGE_WORD, 1);
+		halt();
+		zswap_invalidate(f->z, at(505), 1);
+		store_page(f, at(1505), PAGE_TEXT, 1);
+		halt_go_on();
+		zswap_invalidate(f->z, at(1505), 1);
+	}
+	halt_end();
 }
 
 /* ---- swapoff ----------------------------------------------------------- */
@@ -509,8 +572,11 @@ int main(void)
 		CASE(invalidate_does_not_wait_for_a_load_of_the_same_page),
 		CASE(D08_a_page_replaced_during_its_load_is_told_apart),
 		CASE(D08_a_folio_load_meets_a_page_replaced_meanwhile),
+		CASE(D75_a_load_that_starts_over_counts_once),
+		CASE(D75_a_folio_load_with_a_page_read_twice_counts_it_once),
 		CASE(peeks_of_one_page_run_at_the_same_time),
 		CASE(of_two_loads_of_one_page_one_gets_it),
+		CASE(D07_a_query_tells_of_no_other_slots_page),
 		CASE(D11_swapoff_waits_for_calls_at_work_on_its_area),
 		CASE(D11_swapoff_waits_for_a_store_and_drops_its_pages),
 		CASE(swapoff_does_not_wait_for_calls_on_other_areas),

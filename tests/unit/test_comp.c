@@ -426,6 +426,15 @@ static void D39_results_that_cannot_be_are_failures(void **state)
 	bench_end(b);
 }
 
+static void D39_a_result_may_fill_its_buffer_to_the_last_byte(void **state)
+{
+	struct bench *b = bench_new(*state, 4);
+
+	b->codec.pad_to = b->comp->buffer_bytes;
+	assert_int_equal(result_of(b, CODEC_GOOD), b->comp->buffer_bytes);
+	bench_end(b);
+}
+
 static void a_failed_request_voids_all_its_segments(void **state)
 {
 	struct bench *b = bench_new(*state, 4);
@@ -860,6 +869,7 @@ int main(void)
 		unit_case(D34_requests_never_hold_more_than_the_batch_size),
 		unit_case(the_test_codec_sees_a_bound_that_fits_its_buffers),
 		unit_case(D39_results_that_cannot_be_are_failures),
+		unit_case(D39_a_result_may_fill_its_buffer_to_the_last_byte),
 		unit_case(a_failed_request_voids_all_its_segments),
 		unit_case(D36_not_fitting_is_told_apart_from_failing),
 		unit_case(D40_a_page_that_is_not_exact_is_an_error),

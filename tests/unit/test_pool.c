@@ -139,6 +139,26 @@ static void a_pool_taken_back_into_use_does_not_die(void **state)
 	pool_delete(pool);
 }
 
+/*
+ * A thread that has read the state of a retired pool sums up the references,
+ * then makes the step to DEAD if the word is still the same. Between the two
+ * the pool may have been taken back into use, stored to, and retired again.
+ */
+static void D08_a_pool_retired_again_is_told_from_the_one_it_was(void **state)
+{
+	struct unit *u = *state;
+	struct pool *pool = current_pool(u);
+	uint64_t word;
+
+	pool_move(pool, POOL_CURRENT, POOL_RETIRED);
+	word = atomic_load(&pool->state);
+	pool_move(pool, POOL_RETIRED, POOL_CURRENT);
+	pool_move(pool, POOL_CURRENT, POOL_RETIRED);
+	assert_int_equal(pool_state(pool), POOL_RETIRED);
+	assert_true(atomic_load(&pool->state) != word);
+	pool_delete(pool);
+}
+
 /* Each reference is dropped by another thread than the one that took it. */
 struct relay {
 	struct pool *pool;
@@ -183,6 +203,7 @@ int main(void)
 		unit_case(a_current_pool_does_not_die),
 		unit_case(a_retired_pool_dies_with_its_last_reference),
 		unit_case(a_pool_taken_back_into_use_does_not_die),
+		unit_case(D08_a_pool_retired_again_is_told_from_the_one_it_was),
 		unit_case(
 			D04_threads_that_drop_all_references_kill_a_pool_once),
 	};

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "halt.h"
 #include "random.h"
 #include "swap_table.h"
 #include "threads.h"
@@ -595,6 +596,33 @@ static void D11_areas_may_end_while_threads_use_them(void **state)
 	mem_exit(&mem);
 }
 
+static void enter_and_leave(void *table)
+{
+	struct area *area = area_enter(table, 3);
+
+	if (!area)
+		return;
+	/* On, or going, which waits for us. */
+	CHECK(atomic_load(&area->state) != AREA_OFF);
+	area_leave(table, area);
+}
+
+static void D11_an_area_is_not_entered_while_it_ends(void **state)
+{
+	struct unit *u = *state;
+	struct swap_table *table = table_new(&u->mem);
+
+	halt_start(enter_and_leave, table);
+	for (int i = 0; i < HALTS; i++) {
+		CHECK(!swap_table_on(table, 3, 5));
+		halt();
+		CHECK(!swap_table_off(table, 3, drop_words, table));
+		halt_go_on();
+	}
+	halt_end();
+	table_end(table);
+}
+
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
@@ -613,6 +641,7 @@ int main(void)
 		unit_case(words_without_a_table_are_0),
 		unit_case(walks_meet_all_tables_in_order),
 		unit_case(a_walk_over_nothing_is_short),
+		unit_case(D11_an_area_is_not_entered_while_it_ends),
 		cmocka_unit_test(threads_that_make_one_node_get_the_same),
 		cmocka_unit_test(D11_areas_may_end_while_threads_use_them),
 	};
