@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "mem.h"
 
+#include "poison.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -377,7 +379,9 @@ void mem_exit(struct mem *mem)
  *	                free -> free -> NULL
  *
  * Objects from `fresh` on were never handed out and are on no list, so that a
- * new slab's memory is touched only as it is used.
+ * new slab's memory is touched only as it is used. All that is not in use is
+ * forbidden, but for the header; it is allowed and forbidden under the shard's
+ * lock (see poison.h).
  *
  * Invariant: in_use + length of the free list + per_slab - fresh == per_slab.
  */
@@ -409,9 +413,12 @@ static void free_slabs(struct slab_cache *cache, struct list *head)
 {
 	struct list *pos, *tmp;
 
-	list_for_each_safe(pos, tmp, head)
-		mem_free(cache->mem, list_entry(pos, struct slab, node),
-			 SLAB_BYTES, SLAB_BYTES);
+	list_for_each_safe(pos, tmp, head) {
+		struct slab *slab = list_entry(pos, struct slab, node);
+
+		poison_allow_undefined(slab, SLAB_BYTES);
+		mem_free(cache->mem, slab, SLAB_BYTES, SLAB_BYTES);
+	}
 }
 
 void slab_cache_exit(struct slab_cache *cache)
@@ -435,6 +442,7 @@ static struct slab *slab_new(struct slab_cache *cache, struct slab_shard *shard)
 	slab->free = NULL;
 	slab->in_use = 0;
 	slab->fresh = 0;
+	poison_forbid((char *)slab + SLAB_HEADER, SLAB_BYTES - SLAB_HEADER);
 	return slab;
 }
 
@@ -444,7 +452,7 @@ static void *slab_take(struct slab_cache *cache, struct slab *slab)
 
 	lock_assert_held(&slab->shard->lock);
 	if (object)
-		memcpy(&slab->free, object, sizeof(slab->free));
+		poison_read(&slab->free, object, sizeof(slab->free));
 	else
 		object = (char *)slab + SLAB_HEADER +
 			 (size_t)slab->fresh++ * cache->object_bytes;
@@ -455,6 +463,7 @@ static void *slab_take(struct slab_cache *cache, struct slab *slab)
 		list_del(&slab->node);
 		list_add(&slab->node, &slab->shard->full);
 	}
+	poison_allow_undefined(object, cache->object_bytes);
 	return object;
 }
 
@@ -467,6 +476,7 @@ static struct slab *slab_put(struct slab_cache *cache, struct slab *slab,
 	lock_assert_held(&shard->lock);
 	zswap_assert(slab->in_use);
 	memcpy(object, &slab->free, sizeof(slab->free));
+	poison_forbid(object, cache->object_bytes);
 	slab->free = object;
 	shard->nr_objects--;
 	if (slab->in_use-- == cache->per_slab) {
@@ -480,6 +490,7 @@ static struct slab *slab_put(struct slab_cache *cache, struct slab *slab,
 		return NULL;
 	}
 	list_del(&slab->node);
+	poison_allow_undefined(slab, SLAB_BYTES);
 	return slab;
 }
 
@@ -558,7 +569,7 @@ static bool slab_check(struct slab_cache *cache, struct slab *slab)
 {
 	uint32_t nr_free = 0;
 
-	for (void *p = slab->free; p; memcpy(&p, p, sizeof(p)))
+	for (void *p = slab->free; p; poison_read(&p, p, sizeof(p)))
 		if (++nr_free > cache->per_slab)
 			return false;
 	return slab->in_use + nr_free == slab->fresh &&

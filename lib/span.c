@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "span.h"
 
+#include "poison.h"
+
 #include <string.h>
 
 #define WORD_BITS 64
@@ -28,7 +30,11 @@ struct chunk {
 						 first granule */
 };
 
-/* Lies in the first bytes of a waiting run, whose memory is there. */
+/*
+ * Lies in the first bytes of a waiting run, whose memory is there. These bytes
+ * stay allowed while it waits, for who changes a neighbour in a list writes to
+ * them; all else that is not used is forbidden, but for chunks' headers.
+ */
 struct waiting_run {
 	struct list node;      /* on span->waiting */
 	struct list same_size; /* on span->waiting_by_length */
@@ -248,6 +254,8 @@ static struct chunk *chunk_map(struct span_pool *span)
 		return NULL;
 	add_to(&span->mem->metadata_bytes, header_bytes(span));
 	chunk_reset(span, chunk);
+	poison_forbid((char *)chunk + header_bytes(span),
+		      span->chunk_bytes - header_bytes(span));
 	return chunk;
 }
 
@@ -256,6 +264,7 @@ static void chunk_unmap(struct span_pool *span, struct chunk *chunk)
 	if (!chunk)
 		return;
 	take_from(&span->mem->metadata_bytes, header_bytes(span));
+	poison_allow_undefined(chunk, span->chunk_bytes);
 	mem_unmap(span->mem, chunk, span->chunk_bytes);
 }
 
@@ -279,6 +288,7 @@ static void start_waiting(struct span_pool *span, struct chunk *chunk,
 			  struct waiting_run *run, unsigned nr)
 {
 	chunk->waiting[index_of(span, run)] = (uint8_t)nr;
+	poison_allow_undefined(run, sizeof(*run));
 	list_add(&run->node, &span->waiting);
 	list_add(&run->same_size, &span->waiting_by_length[nr]);
 	span->nr_waiting += nr;
@@ -296,6 +306,7 @@ static unsigned stop_waiting(struct span_pool *span, struct chunk *chunk,
 	chunk->waiting[i] = 0;
 	list_del(&run->node);
 	list_del(&run->same_size);
+	poison_forbid(run, sizeof(*run));
 	span->nr_waiting -= nr;
 	span->nr_reserve -= nr;
 	return nr;
@@ -311,6 +322,20 @@ static struct waiting_run *newest_of_length(struct span_pool *span, unsigned nr)
 }
 
 /* ---- giving back --------------------------------------------------------- */
+
+/*
+ * Purges forbidden memory that nobody else uses: called without the lock, for
+ * granules that count as busy, or of a chunk that is on no list.
+ */
+static int purge(struct span_pool *span, void *addr, size_t bytes)
+{
+	int err;
+
+	poison_allow_undefined(addr, bytes); /* the hook may write to it */
+	err = mem_purge(span->mem, addr, bytes);
+	poison_forbid(addr, bytes);
+	return err;
+}
 
 /* Takes a chunk without busy granules off all lists, its waiting runs too. */
 static void chunk_retire(struct span_pool *span, struct chunk *chunk)
@@ -330,8 +355,7 @@ static void chunk_dispose(struct span_pool *span, struct chunk *chunk)
 	size_t header = header_bytes(span);
 
 	if (mem_can_purge(span->mem) &&
-	    !mem_purge(span->mem, (char *)chunk + header,
-		       span->chunk_bytes - header)) {
+	    !purge(span, (char *)chunk + header, span->chunk_bytes - header)) {
 		chunk_reset(span, chunk);
 		lock_take(&span->lock);
 		if (!span->spare) {
@@ -426,7 +450,7 @@ static struct trim_run purge_run(struct span_pool *span, struct trim_run run)
 	uintptr_t end = (addr + run.nr * span->granule_bytes) & ~(os_page - 1);
 	struct trim_run purged = { run.addr, 0 };
 
-	if (first < end && !mem_purge(span->mem, (void *)first, end - first)) {
+	if (first < end && !purge(span, (void *)first, end - first)) {
 		/* A granule counts only if all of it is gone. */
 		first = round_up(first, span->granule_bytes);
 		end &= ~(span->granule_bytes - 1);
@@ -583,6 +607,7 @@ int span_alloc(struct span_pool *span, unsigned nr, void *owner, void **out)
 		span->nr_used += nr;
 		for (unsigned i = first; i < first + nr; i++)
 			chunk->owners.owner[i] = owner;
+		poison_allow_undefined(*out, nr * span->granule_bytes);
 	}
 	unlock(span);
 	return err;
@@ -597,6 +622,7 @@ void span_free(struct span_pool *span, void *run, unsigned nr)
 	lock_take(&span->lock);
 	for (unsigned i = 0; i < nr; i++)
 		chunk->owners.owner[index_of(span, run) + i] = NULL;
+	poison_forbid(run, nr * span->granule_bytes);
 	span->nr_used -= nr;
 	if (mem_can_purge(span->mem)) {
 		chunk->nr_busy -= nr;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "zs_priv.h"
 
+#include "poison.h"
+
 #include <string.h>
 
 /* ---- fullness ------------------------------------------------------------ */
@@ -75,6 +77,7 @@ static int new_zspage(struct zs_pool *pool, struct zs_class *class,
 		slab_free(&pool->zspages, zspage);
 		return err;
 	}
+	poison_forbid(run, class->size.pages * pool->span.granule_bytes);
 	zspage->base = run;
 	zspage->huge_cell = NULL;
 	zspage->class = class;
@@ -125,11 +128,12 @@ static int grow_class(struct zs_pool *pool, struct zs_class *class,
 
 /* ---- objects ------------------------------------------------------------- */
 
-static uint64_t read_word(const char *at)
+/* An object's first word, be it in use or free. */
+static uint64_t read_word(char *at)
 {
 	uint64_t word;
 
-	memcpy(&word, at, sizeof(word));
+	poison_read(&word, at, sizeof(word));
 	return word;
 }
 
@@ -164,8 +168,18 @@ static void put_object(struct zspage *zspage, char *object)
 	} else {
 		zspage->huge_cell = NULL;
 	}
+	poison_forbid(object, zspage->class->size.bytes);
 	zspage->first_free = (uint32_t)(object - zspage->base);
 	zspage->in_use--;
+}
+
+/* The header and the payload, not what lies behind. */
+static void allow_object(const struct zspage *zspage, char *object,
+			 size_t bytes)
+{
+	if (!zspage->class->huge)
+		bytes += ZS_HEADER_BYTES;
+	poison_allow_undefined(object, bytes);
 }
 
 static void set_cell(struct zspage *zspage, char *object, zs_cell *cell)
@@ -181,6 +195,7 @@ int zs_malloc(struct zs_pool *pool, size_t bytes, zs_cell *cell)
 {
 	struct zs_class *class;
 	struct zspage *zspage;
+	char *object;
 	int err = 0;
 
 	if (!bytes)
@@ -193,7 +208,9 @@ int zs_malloc(struct zs_pool *pool, size_t bytes, zs_cell *cell)
 	if (!zspage)
 		err = grow_class(pool, class, &zspage);
 	if (!err) {
-		set_cell(zspage, take_object(zspage), cell);
+		object = take_object(zspage);
+		allow_object(zspage, object, bytes);
+		set_cell(zspage, object, cell);
 		class->in_use++;
 		regroup(class, zspage);
 	}

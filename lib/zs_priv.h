@@ -16,6 +16,11 @@
  * were never handed out and hold no link yet; they follow the listed ones, in
  * ascending order, which is the order of the kernel's list.
  *
+ * Of a zspage's memory only the headers and the payloads of objects in use are
+ * allowed (see poison.h), as long as they were asked for: what lies behind a
+ * payload in its object is forbidden. The class's lock is held when this
+ * changes, but for a zspage that is not in the class's lists yet.
+ *
  * Invariants: in_use + listed + (end - fresh) / size == objects;
  * low <= in_use <= high are the numbers that belong to the group.
  */

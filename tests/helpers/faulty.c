@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "peek.h"
 
 #define RED_ZONE_BYTES 64
 #define RED_ZONE_BYTE 0xed
@@ -421,10 +422,15 @@ struct needle {
 static void look_in(void *arg, void *addr, size_t bytes)
 {
 	struct needle *needle = arg;
+	char *copy, *found;
 
-	if (!needle->found)
-		needle->found =
-			memmem(addr, bytes, needle->what, needle->bytes);
+	if (needle->found)
+		return;
+	copy = peek_mapping(addr, bytes);
+	found = memmem(copy, bytes, needle->what, needle->bytes);
+	if (found)
+		needle->found = (char *)addr + (found - copy);
+	free(copy);
 }
 
 void *faulty_find(struct faulty *f, const void *what, size_t bytes)

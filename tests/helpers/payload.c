@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * payload.c - where in its memory a cache keeps a compressed page
+ *
+ * The search is in copies of the mappings, as most of them may not be read.
  */
 #include "payload.h"
 
@@ -8,24 +10,32 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "check.h"
+#include "peek.h"
 
 /* Fewer different bytes than this: a table of pointers, say. */
 #define VARIED 24
 
-/* A place where a block may begin. */
+#define MAX_MAPPINGS 16
+
+struct mapping {
+	unsigned char *copy, *addr;
+	size_t bytes;
+};
+
+/* A place in a copy where a block may begin. */
 struct place {
 	uint64_t word; /* that it begins with, by which places are sorted */
 	unsigned char *addr;
-	size_t room; /* from there to the end of the mapping */
+	size_t room; /* from there to the end of the copy */
 };
 
 struct places {
 	struct place *all;
 	size_t nr, max;
+	struct mapping mappings[MAX_MAPPINGS];
+	size_t nr_mappings;
 };
 
 static void add_place(struct places *p, unsigned char *addr, size_t room)
@@ -43,19 +53,35 @@ static void add_place(struct places *p, unsigned char *addr, size_t room)
 	p->all[p->nr++] = (struct place){ word, addr, room };
 }
 
-/* Looks only where memory was touched: mappings are large and mostly empty. */
 static void add_mapping(void *arg, void *addr, size_t bytes)
 {
-	size_t os_page = (size_t)sysconf(_SC_PAGESIZE), nr = bytes / os_page;
-	unsigned char *resident = malloc(nr), *first = addr;
-	size_t i, at;
+	struct places *p = arg;
+	unsigned char *copy = peek_mapping(addr, bytes);
+	size_t at;
 
-	CHECK(resident && mincore(addr, bytes, resident) == 0);
-	for (i = 0; i < nr; i++)
-		for (at = i * os_page;
-		     (resident[i] & 1) && at < (i + 1) * os_page; at += 8)
-			add_place(arg, first + at, bytes - at);
-	free(resident);
+	CHECK(p->nr_mappings < MAX_MAPPINGS);
+	p->mappings[p->nr_mappings++] = (struct mapping){ copy, addr, bytes };
+	for (at = 0; at < bytes; at += 8)
+		add_place(p, copy + at, bytes - at);
+}
+
+/* The place in the mapping of what was found in its copy. */
+static unsigned char *original(const struct places *p, unsigned char *at)
+{
+	const struct mapping *m = p->mappings;
+
+	while (at < m->copy || at >= m->copy + m->bytes)
+		m++;
+	return m->addr + (at - m->copy);
+}
+
+static void free_places(struct places *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->nr_mappings; i++)
+		free(p->mappings[i].copy);
+	free(p->all);
 }
 
 static int by_word(const void *a, const void *b)
@@ -118,7 +144,7 @@ int payload_find_copies(struct faulty *f, size_t len,
 			unsigned char *copies[PAYLOAD_MAX_COPIES])
 {
 	struct places places = { 0 };
-	int nr = 0;
+	int nr = 0, c;
 	size_t i;
 
 	faulty_each_map(f, add_mapping, &places);
@@ -128,9 +154,12 @@ int payload_find_copies(struct faulty *f, size_t len,
 		if (places.all[i].room >= len &&
 		    is_varied(places.all[i].addr, len))
 			nr = copies_of(&places, i, len, copies);
-	free(places.all);
 	if (nr < 2)
-		return 0;
-	go_to_start(copies, nr);
+		nr = 0;
+	if (nr)
+		go_to_start(copies, nr);
+	for (c = 0; c < nr; c++)
+		copies[c] = original(&places, copies[c]);
+	free_places(&places);
 	return nr;
 }

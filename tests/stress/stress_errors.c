@@ -94,12 +94,15 @@ static void run(unsigned thread, void *arg)
 
 /* ---- broken pages ------------------------------------------------------ */
 
-/* Spoils the payload of the page in @slot, and of the same page elsewhere. */
+/*
+ * Spoils the payload of the page in @slot, and of the same page elsewhere: each
+ * in its own way, or the next call would find these two, of which one is freed.
+ */
 static void store_broken(struct scene *scene, zswap_slot_t slot, uint64_t seed)
 {
 	unsigned char *copies[PAYLOAD_MAX_COPIES];
 	uint64_t before = stress_stats(scene->z).compressed_bytes, len, i;
-	char page[PAGE_BYTES];
+	char page[PAGE_BYTES], out[PAGE_BYTES];
 
 	page_make(page, sizeof(page), PAGE_TEXT, seed);
 	CHECK(zswap_store(scene->z, slot, page) == 0);
@@ -107,9 +110,13 @@ static void store_broken(struct scene *scene, zswap_slot_t slot, uint64_t seed)
 	CHECK(zswap_store(scene->z, at(900), page) == 0);
 	CHECK(payload_find_copies(&scene->hooks, len, copies) == 2);
 	/* From another byte on in each, to fail at another place. */
-	for (i = len * seed / (NR_BROKEN + 1); i < len; i += 3)
-		copies[0][i] = copies[1][i] ^= (unsigned char)(17 * seed + i);
+	for (i = len * seed / (NR_BROKEN + 1); i < len; i += 3) {
+		copies[0][i] ^= (unsigned char)(17 * seed + i);
+		copies[1][i] ^= (unsigned char)~(17 * seed + i);
+	}
 	zswap_invalidate(scene->z, at(900), 1);
+	CHECK(zswap_peek(scene->z, slot, out) == -EIO ||
+	      memcmp(page, out, sizeof(page)) != 0);
 }
 
 static uint64_t store_all_good(struct scene *scene)
