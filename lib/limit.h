@@ -71,7 +71,7 @@ static inline bool limit_is_zero(const struct limit *limit)
 /* What is held, as far as it counts against the limit. */
 static inline uint64_t limit_held_bytes(const struct limit *limit)
 {
-	return mem_limited_granules(limit->mem) * limit->page_bytes;
+	return mem_limited_granules(mem_held(limit->mem)) * limit->page_bytes;
 }
 
 /* percent of n, rounded down, for any n. */

@@ -106,9 +106,8 @@ static inline struct mem_held mem_held(const struct mem *mem)
  * the share is memory that can't go back in parts, and is used again before
  * any other. To refuse pages because of it would help nobody.
  */
-static inline uint64_t mem_limited_granules(const struct mem *mem)
+static inline uint64_t mem_limited_granules(struct mem_held held)
 {
-	struct mem_held held = mem_held(mem);
 	uint64_t share = held.used_granules / MEM_RESERVE_SHARE;
 
 	return held.used_granules +

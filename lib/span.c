@@ -573,9 +573,11 @@ static bool has_room(const struct span_pool *span, unsigned nr)
 {
 	uint64_t max = atomic_load_explicit(&span->mem->held_max_bytes,
 					    memory_order_relaxed);
-	uint64_t wanted =
-		(mem_limited_granules(span->mem) + nr) * span->granule_bytes;
+	struct mem_held held = mem_held(span->mem);
+	uint64_t wanted;
 
+	held.used_granules += nr; /* of which more of the reserve counts */
+	wanted = mem_limited_granules(held) * span->granule_bytes;
 	return max >= UINT64_MAX - span->slack_bytes ||
 	       wanted <= max + span->slack_bytes;
 }

@@ -661,6 +661,11 @@ static void a_waiting_run_is_handed_out_at_the_limit(void **state)
 	span_exit(&span);
 }
 
+static uint64_t limited(struct unit *u)
+{
+	return mem_limited_granules(mem_held(&u->mem));
+}
+
 /* Freed runs whose memory stays: using them makes nothing larger. */
 static void D71_memory_that_can_t_go_back_does_not_fill_the_limit(void **state)
 {
@@ -677,11 +682,34 @@ static void D71_memory_that_can_t_go_back_does_not_fill_the_limit(void **state)
 	for (int i = 1; i < 100; i++)
 		span_free(&span, runs[i], 1);
 	assert_int_equal(mem_held(&u->mem).reserve_granules, 99);
-	assert_int_equal(mem_limited_granules(&u->mem), 1);
+	assert_int_equal(limited(u), 1);
 	for (int i = 1; i < 90; i++)
 		assert_non_null(alloc(&span, 1, u));
 	assert_int_equal(mem_held(&u->mem).used_granules, 90);
 	assert_int_equal(mem_held(&u->mem).reserve_granules, 10);
+	span_exit(&span);
+}
+
+/* A run that was used made one more granule of the reserve count. */
+static void D64_what_a_run_makes_count_is_within_the_limit_too(void **state)
+{
+	struct unit *u = *state;
+	struct span_pool span = { 0 };
+	void *runs[70];
+
+	u->mem.hooks.purge = NULL;
+	span_init(&span, &u->mem, 4096);
+	for (int i = 0; i < 70; i++)
+		runs[i] = alloc(&span, 1, u);
+	for (int i = 0; i < 16; i += 2)
+		span_free(&span, runs[i], 1);
+	assert_int_equal(mem_held(&u->mem).used_granules, 62);
+	assert_int_equal(limited(u), 62 + 62 / MEM_RESERVE_SHARE);
+	atomic_store(&u->mem.held_max_bytes, 65 * 4096);
+	assert_null(alloc(&span, 2, u));
+	atomic_store(&u->mem.held_max_bytes, 66 * 4096);
+	assert_non_null(alloc(&span, 2, u));
+	assert_int_equal(limited(u), 66);
 	span_exit(&span);
 }
 
@@ -710,6 +738,7 @@ int main(void)
 		unit_case(a_waiting_run_is_handed_out_at_the_limit),
 		unit_case(
 			D71_memory_that_can_t_go_back_does_not_fill_the_limit),
+		unit_case(D64_what_a_run_makes_count_is_within_the_limit_too),
 		cmocka_unit_test(threads_may_take_and_give_at_once),
 	};
 
