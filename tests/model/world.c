@@ -56,7 +56,7 @@ unsigned max_folio(const struct world *w)
 
 static void choose_place(struct world *w, struct target *t)
 {
-	if (w->depth && !one_in(w, 4)) {
+	if (w->depth && w->outer.nr && !one_in(w, 4)) {
 		t->area = w->outer.area;
 		t->first = w->outer.first + choose(w, w->outer.nr);
 		t->first %= w->m.window;
