@@ -43,11 +43,11 @@ static void choose_codec(struct world *w)
 	static const uint32_t batches[] = { 1, 8, 3, 64 };
 	uint32_t batch = batches[choose(w, 4)];
 
-	codec_init(&w->codec, batch);
+	io_codec_init(&w->codec, batch);
 	CHECK(w->codec.number == 0); /* as in the engines' specs */
 	w->own[0] = &w->codec.vtable;
 	w->own[1] = &codec_plain;
-	say("codec_init(&codec, %u);", batch);
+	say("io_codec_init(&codec, %u);", batch);
 	say("own[0] = &codec.vtable;");
 	say("own[1] = &codec_plain;");
 }

@@ -69,7 +69,7 @@ void program_function(unsigned number)
 	CHECK(dprintf(out,
 		      "static void call_%u(void *arg)\n{\n\t(void)arg;\n"
 		      "\tcodec.compress.call = codec.decompress.call = NULL;\n"
-		      "\tio_call_at_create(&codec, NULL, NULL);\n",
+		      "\tio_call_at_create(NULL, NULL);\n",
 		      number) > 0);
 }
 

@@ -101,6 +101,7 @@ static struct {
 	void *arg;
 } at_create;
 
+/* A thread of the cache comes here as well, but only ends instances. */
 static void make_call(void *arg, enum codec_event event)
 {
 	(void)arg;
@@ -108,11 +109,16 @@ static void make_call(void *arg, enum codec_event event)
 		at_create.call(at_create.arg);
 }
 
-void io_call_at_create(struct codec *codec, void (*call)(void *arg), void *arg)
+void io_codec_init(struct codec *codec, uint32_t batch)
+{
+	codec_init(codec, batch);
+	codec->event = make_call;
+}
+
+void io_call_at_create(void (*call)(void *arg), void *arg)
 {
 	at_create.call = call;
 	at_create.arg = arg;
-	codec->event = make_call;
 }
 
 /* ---- a look inside ------------------------------------------------------- */

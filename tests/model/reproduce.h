@@ -77,9 +77,11 @@ void io_no_threads(struct faulty *hooks);
 /* A compressor's call: stands still for a moment. */
 void io_linger(void *arg);
 
-/* Has the test compressor make a call when an instance is made; NULL: no more.
- */
-void io_call_at_create(struct codec *codec, void (*call)(void *arg), void *arg);
+/* A test compressor that can be told to make a call when an instance is made. */
+void io_codec_init(struct codec *codec, uint32_t batch);
+
+/* Has it do so, once it comes to that; NULL: no more. */
+void io_call_at_create(void (*call)(void *arg), void *arg);
 
 /*
  * The library's own checks of each of its modules, with no call running; and

@@ -107,7 +107,7 @@ void set_engine(struct world *w, unsigned engine)
 static void disarm(struct world *w)
 {
 	w->codec.compress.call = w->codec.decompress.call = NULL;
-	io_call_at_create(&w->codec, NULL, NULL);
+	io_call_at_create(NULL, NULL);
 	w->nested_armed = false;
 }
 
@@ -131,8 +131,8 @@ static void arm(struct world *w, const char *what, void (*call)(void *arg),
 	w->codec.compress.call = w->codec.decompress.call = call;
 	w->codec.compress.call_arg = w->codec.decompress.call_arg = arg;
 	say("codec.compress.call = codec.decompress.call = %s;", what);
-	io_call_at_create(&w->codec, call, arg);
-	say("io_call_at_create(&codec, %s, NULL);", what);
+	io_call_at_create(call, arg);
+	say("io_call_at_create(%s, NULL);", what);
 }
 
 static unsigned choose_nesting_call(struct world *w)
@@ -171,7 +171,7 @@ void end_nested(struct world *w)
 	}
 	if (w->nested_armed) {
 		say("codec.compress.call = codec.decompress.call = NULL;");
-		say("io_call_at_create(&codec, NULL, NULL);");
+		say("io_call_at_create(NULL, NULL);");
 	}
 	disarm(w);
 }
