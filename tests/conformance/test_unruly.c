@@ -233,6 +233,10 @@ static void errno_is_as_it_was_whatever_a_compressor_does(void **state)
 	assert_int_equal(errno, 5);
 	assert_int_equal(zswap_load(z, zswap_slot(0, 1), page), 0);
 	assert_int_equal(errno, 5);
+	assert_int_equal(zswap_set_compressor(z, "unruly:another"), 0);
+	assert_int_equal(errno, 5);
+	zswap_invalidate(z, zswap_slot(0, 0), NR_PAGES); /* ends the first */
+	assert_int_equal(errno, 5);
 	zswap_destroy(z);
 	assert_int_equal(errno, 5);
 }
