@@ -9,21 +9,22 @@
 #include <string.h>
 
 /* Fields that the model does not tell: what memory there is. */
-#define FOR_EACH_TOLD(X)                                                       \
-	X(stored_pages)                                                        \
-	X(same_filled_pages)                                                   \
-	X(stored_incompressible_pages)                                         \
-	X(original_bytes)                                                      \
-	X(compressed_bytes)                                                    \
-	X(stored_folios)                                                       \
-	X(refused_folios)                                                      \
-	X(zswpout)                                                             \
-	X(same_filled_stored) X(incompressible_stored) X(compress_engine_fail) \
-		X(pool_limit_hit) X(reject_disabled) X(reject_limit)           \
-			X(reject_compress_poor) X(reject_compress_fail)        \
-				X(reject_alloc_fail) X(reject_kmemcache_fail)  \
-					X(reject_no_context) X(zswpin)         \
-						X(load_misses) X(load_errors)  \
+#define FOR_EACH_TOLD(X)                                                      \
+	X(stored_pages)                                                       \
+	X(same_filled_pages)                                                  \
+	X(stored_incompressible_pages)                                        \
+	X(original_bytes)                                                     \
+	X(compressed_bytes)                                                   \
+	X(stored_folios)                                                      \
+	X(refused_folios)                                                     \
+	X(zswpout)                                                            \
+	X(same_filled_stored)                                                 \
+	X(incompressible_stored) X(compress_engine_fail) X(pool_limit_hit)    \
+		X(reject_disabled) X(reject_limit) X(reject_compress_poor)    \
+			X(reject_compress_fail) X(reject_alloc_fail)          \
+				X(reject_kmemcache_fail) X(reject_no_context) \
+					X(zswpin) X(load_misses)              \
+						X(load_errors)                \
 							X(decompress_fail)
 
 static void check_told(const struct model *m, const struct zswap_stats *stats)

@@ -21,7 +21,8 @@
 #include "program.h"
 #include "shrink.h"
 
-#define HANG_S 120
+/* For 64 steps, on a slow machine, in a slow build. */
+#define HANG_S 60
 
 /* Most sequences are long, for what takes a while; some are short. */
 #define SHORT_STEPS 60
@@ -72,10 +73,10 @@ static void draw_step(struct rng *rng, struct step *step)
 
 /* ---- reporting ----------------------------------------------------------- */
 
-static void print_program(void)
+static void print_program(const struct verdict *verdict)
 {
 	program_start();
-	child_run(sequence, HANG_S);
+	child_run(sequence, shrink_hang_s(verdict));
 	printf("/* ---- a program that fails likewise: ---- */\n");
 	program_print();
 	printf("/* ---- end of the program ---- */\n");
@@ -91,7 +92,7 @@ static _Noreturn void report(const char *mode, uint64_t stream,
 	random_print_seed();
 	if (shrink(sequence, verdict)) {
 		fprintf(stderr, "model: %u steps are enough:\n", sequence->nr);
-		print_program();
+		print_program(verdict);
 	} else {
 		fprintf(stderr, "model: it does not fail again\n");
 	}

@@ -13,10 +13,9 @@
 
 #include "check.h"
 
-/* Runs for one fault: some seconds, for most fail early. */
-#define MAX_RUNS 6000
+/* For one fault; most take a few seconds, and what hangs takes longest. */
+#define MAX_S 60
 #define HANG_S 60
-/* What hung once will hang again: no need to wait as long. */
 #define HANG_AGAIN_S 3
 
 struct search {
@@ -24,7 +23,7 @@ struct search {
 	struct sequence *backup;
 	const struct verdict *verdict;
 	unsigned hang_s;
-	unsigned runs_left;
+	uint64_t end_ns;
 };
 
 static void save(struct search *s)
@@ -46,11 +45,10 @@ static bool holds(struct search *s)
 {
 	struct verdict now;
 
-	if (!s->runs_left) {
+	if (now_ns() > s->end_ns) {
 		restore(s);
 		return false;
 	}
-	s->runs_left--;
 	now = child_run(s->sequence, s->hang_s);
 	if (!now.failed || strcmp(now.what, s->verdict->what)) {
 		restore(s);
@@ -128,18 +126,21 @@ static bool simplify(struct search *s)
 	return any;
 }
 
+unsigned shrink_hang_s(const struct verdict *verdict)
+{
+	return strstr(verdict->what, "signal 14") ? HANG_AGAIN_S : HANG_S;
+}
+
 bool shrink(struct sequence *sequence, const struct verdict *verdict)
 {
 	struct search s = { .sequence = sequence,
 			    .verdict = verdict,
 			    .backup = malloc(sizeof(*s.backup)),
-			    .hang_s = HANG_S,
-			    .runs_left = MAX_RUNS };
+			    .hang_s = shrink_hang_s(verdict),
+			    .end_ns = now_ns() + MAX_S * UINT64_C(1000000000) };
 	bool again, any;
 
 	CHECK(s.backup);
-	if (strstr(verdict->what, "signal 14"))
-		s.hang_s = HANG_AGAIN_S;
 	if (verdict->steps && verdict->steps < sequence->nr)
 		sequence->nr = verdict->steps;
 	save(&s);
