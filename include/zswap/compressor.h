@@ -32,9 +32,11 @@
  * library held, but for the context they were given. They may call the cache,
  * from the thread they were called in: then a store (or a load, where there are
  * decompression contexts) returns -EDEADLK when no context is free, rather than
- * wait. Other threads on which they wait must not store or load, and none of
- * the functions that a store or a load runs (compress(), decompress(),
- * compress_ctx_create()) may swapoff an area. Nor may any destroy the cache.
+ * wait. Other threads on which they wait must not store, load or swapoff an
+ * area, and none of the functions that a store or a load runs (compress(),
+ * decompress(), compress_ctx_create()) may swapoff an area; nor may any other
+ * that comes to be run inside these, as destroy() does when they drop the last
+ * page of a retired compressor. No function may destroy the cache.
  * After a switch of compressors an instance and its contexts may be ended in a
  * thread of the cache's own, with all signals blocked.
  *

@@ -40,9 +40,11 @@
  *
  * Fork. A cache belongs to the process that created it. In a forked child
  * every call on it returns -EOWNERDEAD at once (a bool call false, a void call
- * does nothing; zswap_page_size() answers), and the pages are not in the
- * child's memory at all, unless a map hook of the caller's own puts them there.
- * The child may create caches of its own.
+ * does nothing; zswap_page_size() answers), and the memory for pages is not in
+ * the child, unless a map hook of the caller's own puts it there. The metadata
+ * is: with it go the words of same-filled pages, and what the compressors'
+ * contexts keep of the pages they compressed last. The child may create caches
+ * of its own.
  *
  * Unloading. A process may end while it has caches, and calls are running. But
  * before the shared library is unloaded (dlclose()) each cache must have been
@@ -159,11 +161,13 @@ static inline uint64_t zswap_slot_offset(zswap_slot_t slot)
  * struct is copied.
  *
  * Everything that the library takes while @alloc is set comes through it, with
- * one exception: at the levels of lz4hc from 10 on liblz4 takes 64 KiB from
- * malloc() during a page's compression, for it knows no other way; where there
- * are none, the compressor has failed. For the same reason "deflate" is by zlib
- * where @alloc is set, also in a library built with libdeflate, which is two to
- * three times as fast, and then takes its contexts from malloc(), uncounted.
+ * two exceptions. A POSIX thread takes a stack from the system and some bytes
+ * from calloc(), where @thread_create is not set. And at the levels of lz4hc
+ * from 10 on liblz4 takes 64 KiB from malloc() during a page's compression, for
+ * it knows no other way; where there are none, the compressor has failed. For
+ * such a reason "deflate" is by zlib where @alloc is set, also in a library
+ * built with libdeflate, which is two to three times as fast, and takes its
+ * contexts from malloc(), uncounted.
  */
 struct zswap_hooks {
 	size_t size;
@@ -373,13 +377,14 @@ ZSWAP_API long zswap_get_compressor(struct zswap *z, char *buf, size_t len);
  * zswap_swapon() - add an area: slots 0 .. @nr_slots - 1 of @type, all absent
  * @nr_slots: 1 .. 2^48 (2^48 - 1 for type 65535)
  *
- * An area costs up to a kilobyte, more on more processors, then 4 KiB for
- * each 512 consecutive slots that hold pages, and 16 KiB for each 2^17
- * consecutive slots that were ever stored to, with an index above them for
- * larger areas: an area of 2^48 slots with pages in one place, or in two far
- * apart, costs under 64 KiB. Only the tables of 4 KiB go when their pages do;
- * the rest stays until zswap_swapoff(). So slots are best used from 0 on, or in
- * ranges, and not as hashes.
+ * An area costs up to a kilobyte, more on more processors, and the first one
+ * of types 0 .. 255, of 256 .. 511 and so on 2 KiB besides; then 4 KiB for each
+ * 512 consecutive slots that hold pages, and 16 KiB for each 2^17 consecutive
+ * slots that were ever stored to, with an index above them for larger areas: an
+ * area of 2^48 slots with pages in one place, or in two far apart, costs under
+ * 64 KiB. Only the tables of 4 KiB go when their pages do; the rest stays until
+ * zswap_swapoff(). So slots are best used from 0 on, or in ranges, and not as
+ * hashes.
  *
  * Context: any thread.
  * Return:  0, or, with the area unchanged:
@@ -397,8 +402,8 @@ ZSWAP_API int zswap_swapon(struct zswap *z, unsigned type, uint64_t nr_slots);
  * that are already at work on the area. The same type can be added again; the
  * area's own description, some hundred bytes, is kept for that.
  *
- * Context: any thread, but not a function of a compressor that a store or a
- *          load has called: that would wait for the call it is in.
+ * Context: any thread, but not inside a function of a compressor that a store
+ *          or a load has called: that would wait for the call it is in.
  * Return:  0, or with nothing changed:
  *          -EINVAL  @z is NULL
  *          -ENXIO   no such area
@@ -633,11 +638,12 @@ ZSWAP_API int zswap_set_enabled(struct zswap *z, bool on);
  * zswap_set_max_pool_bytes() - limit the memory for pages
  * @bytes: of pool_total_size; 0 stores nothing, ZSWAP_UNLIMITED is no limit
  *
- * The cache is *full* when it holds as many bytes as its limit or more, and
- * then stays full until it holds no more than the acceptance threshold, a share
- * of the limit (after a change, of the new one). Every store looks anew. A
- * store into a full cache returns -ENOSPC and, like any failed store, leaves
- * its slots absent. What is there stays when the limit is lowered below it.
+ * The cache is *full* when a store finds that it holds as many bytes as its
+ * limit or more, and then stays full until one finds that it holds no more than
+ * the acceptance threshold, a share of the limit (after a change, of the new
+ * one). Every store looks anew, and nobody else does. A store into a full cache
+ * returns -ENOSPC and, like any failed store, leaves its slots absent. What is
+ * there stays when the limit is lowered below it.
  *
  * What is held can pass the limit by the bytes of one batch of pages for each
  * store that is running, zspages included, and by no more. Where memory can't

@@ -165,6 +165,30 @@ static void areas_do_not_know_each_other(void **state)
 	}
 }
 
+/* What an area costs that has no pages yet. */
+static uint64_t cost_of_area(struct fixture *f, unsigned type)
+{
+	uint64_t before = stats_of(f->z).metadata_bytes;
+
+	assert_int_equal(zswap_swapon(f->z, type, ZSWAP_MAX_SLOTS - 1), 0);
+	return stats_of(f->z).metadata_bytes - before;
+}
+
+static void the_first_of_256_types_costs_2_kib_more(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t cost = cost_of_area(f, 1);
+
+	assert_true(cost > 0);
+	assert_int_equal(cost_of_area(f, 255), cost);
+	assert_int_equal(cost_of_area(f, 300), cost + 2048);
+	assert_int_equal(cost_of_area(f, 256), cost);
+	assert_int_equal(cost_of_area(f, 65535), cost + 2048);
+	/* What is kept of an area is all that the next of its type needs. */
+	assert_int_equal(zswap_swapoff(f->z, 300), 0);
+	assert_int_equal(cost_of_area(f, 300), 0);
+}
+
 /* What an area of 2^48 slots costs with pages at both ends. */
 static uint64_t cost_of_huge_area(struct fixture *f)
 {
@@ -244,6 +268,7 @@ int main(void)
 		CASE(after_swapoff_there_is_no_such_area),
 		CASE(D09_an_area_made_anew_is_empty_and_nothing_grows),
 		CASE(areas_do_not_know_each_other),
+		CASE(the_first_of_256_types_costs_2_kib_more),
 		CASE(a_huge_area_with_pages_at_both_ends_costs_under_64_kib),
 		CASE(a_cluster_costs_4_kib_while_it_holds_pages),
 		CASE(memory_is_flat_when_everything_is_invalidated_again),

@@ -209,6 +209,22 @@ static void D24_held_between_threshold_and_limit_all_is_refused(void **state)
 	assert_all_load(&t);
 }
 
+static void a_limit_that_no_store_has_met_makes_no_cache_full(void **state)
+{
+	struct fixture *f = *state;
+	struct tank t = { f, 0 };
+
+	set_limit(f, 20);
+	set_threshold(f, 50);
+	fill_to(&t, 20); /* reached by the last store, after it looked */
+	drain_to(&t, bytes_of(f, 19));
+	assert_int_equal(pour(&t), 0);
+	assert_int_equal(pour(&t), -ENOSPC); /* this one has met it */
+	drain_to(&t, bytes_of(f, 19));
+	assert_int_equal(pour(&t), -ENOSPC);
+	assert_all_load(&t);
+}
+
 /* ---- what counts ------------------------------------------------------- */
 
 static void D38_random_pages_fill_the_limit_at_one_attempt_each(void **state)
@@ -986,6 +1002,7 @@ int main(void)
 		CASE(a_threshold_of_0_waits_until_the_cache_is_empty),
 		CASE(thresholds_are_rounded_down),
 		CASE(D24_held_between_threshold_and_limit_all_is_refused),
+		CASE(a_limit_that_no_store_has_met_makes_no_cache_full),
 		CASE(D38_random_pages_fill_the_limit_at_one_attempt_each),
 		CASE(D74_the_limit_is_of_memory_really_held),
 		CASE(D74_zspages_that_are_begun_count_against_the_limit),
