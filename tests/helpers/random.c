@@ -16,8 +16,17 @@
 uint64_t random_seed(void)
 {
 	const char *text = getenv("ZSWAP_TEST_SEED");
+	uint64_t seed = DEFAULT_SEED;
+	char *end;
 
-	return text ? strtoull(text, NULL, 0) : DEFAULT_SEED;
+	if (!text)
+		return seed;
+	seed = strtoull(text, &end, 0);
+	if (end == text || *end) {
+		fprintf(stderr, "ZSWAP_TEST_SEED=%s: not a number\n", text);
+		exit(2);
+	}
+	return seed;
 }
 
 void random_print_seed(void)

@@ -94,6 +94,7 @@ copy_tree() {
 
 # The suite in the copy must pass as it is. Leaves the build folder.
 test_unbroken() {
+	echo "$name: unbroken: running"
 	begin=$(date +%s)
 	run "$copy/tests/run.sh" || {
 		cat "$log" >&2
