@@ -295,8 +295,8 @@ ZSWAP_API size_t zswap_page_size(const struct zswap *z);
  *	zstd      level=-131072..22 (3), as the library found allows; 0 is the
  *	          default. Zstandard frames without content size, checksum and
  *	          dictionary number. -1 lies between lz4 and 1 in every respect
- *	deflate   level=1..9 (6). Raw deflate (RFC 1951), by libdeflate or, where
- *	          hooked or built without that, zlib
+ *	deflate   level=1..9 (6). Raw deflate (RFC 1951), by libdeflate, or by
+ *	          zlib where hooked, or built without libdeflate
  *	lzo       no option. LZO1X-1; only where built with liblzo2, see README
  *
  * A compressor of the caller's own takes what follows the colon as it is, and

@@ -77,7 +77,7 @@ void io_no_threads(struct faulty *hooks);
 /* A compressor's call: stands still for a moment. */
 void io_linger(void *arg);
 
-/* A test compressor that can be told to make a call when an instance is made. */
+/* A test compressor that can be told to make a call at its create(). */
 void io_codec_init(struct codec *codec, uint32_t batch);
 
 /* Has it do so, once it comes to that; NULL: no more. */

@@ -12,8 +12,8 @@
 # their names.
 #
 # Ends with a table: the mutant, the seconds until it was caught, the test and
-# its case. A hang is caught by a test's own watchdog or its time limit, or not at
-# all. A mutant that does not apply or compile is an error, never caught. The
+# its case. A hang is caught by a test's own watchdog or its time limit, or not
+# at all. A mutant that does not apply or compile is an error, never caught. The
 # exit status is 0 only if all were caught (or, with --check, compiled).
 #
 # To add one: change a file of lib/, then
