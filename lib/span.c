@@ -546,10 +546,20 @@ static void *take_waiting(struct span_pool *span, unsigned nr)
 	return run;
 }
 
+/* Whether a run may be had without a new mapping. */
+static bool may_have_run(const struct span_pool *span, unsigned nr)
+{
+	bool may = span->spare || !list_empty(&span->waiting_by_length[nr]);
+
+	for (unsigned b = nr; !may && b <= SPAN_MAX_RUN; b++)
+		may = !list_empty(&span->chunks[b]);
+	return may;
+}
+
 /*
  * Adds a chunk; the lock is dropped and taken again where one is mapped. True
- * when it pays to look again, also where another thread gave a run back
- * meanwhile.
+ * when it pays to look again, also where none can be mapped but another thread
+ * gave a run back, or added a chunk, meanwhile.
  */
 static bool grow(struct span_pool *span, unsigned nr)
 {
@@ -563,7 +573,7 @@ static bool grow(struct span_pool *span, unsigned nr)
 		lock_take(&span->lock);
 	}
 	if (!chunk)
-		return newest_of_length(span, nr);
+		return may_have_run(span, nr);
 	list_add(&chunk->node, &span->chunks[chunk->bucket]);
 	return true;
 }

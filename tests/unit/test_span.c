@@ -307,6 +307,36 @@ static void D60_an_empty_pool_holds_nothing(void **state)
 	runs_end(runs);
 }
 
+static void give_first_run(void *runs)
+{
+	give_run(runs, 0);
+}
+
+static void assert_run_given_meanwhile_is_taken(struct unit *u)
+{
+	struct runs *runs = runs_new(u, 4096);
+
+	faulty_fail_from(&u->hooks, FAULTY_MAP, 2);
+	while (take_run(runs, 4, runs->nr + 1))
+		;
+	faulty_fail_none(&u->hooks);
+	unit_memory_is_out(u, give_first_run, runs);
+	assert_true(take_run(runs, 4, MAX_RUNS));
+	assert_false(take_run(runs, 4, MAX_RUNS));
+	assert_true(unit_memory_is_back(u));
+	assert_good(runs);
+	runs_end(runs);
+}
+
+static void a_run_given_back_meanwhile_does_for_a_chunk(void **state)
+{
+	struct unit *u = *state;
+
+	assert_run_given_meanwhile_is_taken(u);
+	u->mem.hooks.purge = NULL;
+	assert_run_given_meanwhile_is_taken(u);
+}
+
 static void D60_unused_chunks_are_unmapped_but_for_a_spare(void **state)
 {
 	struct unit *u = *state;
@@ -724,6 +754,7 @@ int main(void)
 		unit_case(a_waiting_run_serves_the_next_request_of_its_length),
 		unit_case(the_run_freed_last_is_handed_out_first),
 		unit_case(D60_an_empty_pool_holds_nothing),
+		unit_case(a_run_given_back_meanwhile_does_for_a_chunk),
 		unit_case(D60_unused_chunks_are_unmapped_but_for_a_spare),
 		unit_case(D60_the_reserve_is_bounded_when_a_chunk_goes_first),
 		unit_case(leaving_gives_everything_back_whatever_is_used),

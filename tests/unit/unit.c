@@ -41,6 +41,37 @@ int unit_teardown(void **state)
 	return good ? 0 : -1;
 }
 
+static struct {
+	void (*meanwhile)(void *arg); /* NULL once it was called */
+	void *arg;
+} out_of_memory;
+
+static void *give_nothing(void *ctx, size_t bytes, size_t align)
+{
+	void (*meanwhile)(void *arg) = out_of_memory.meanwhile;
+
+	(void)ctx, (void)bytes, (void)align;
+	out_of_memory.meanwhile = NULL;
+	if (meanwhile)
+		meanwhile(out_of_memory.arg);
+	return NULL;
+}
+
+void unit_memory_is_out(struct unit *u, void (*meanwhile)(void *arg), void *arg)
+{
+	out_of_memory.meanwhile = meanwhile;
+	out_of_memory.arg = arg;
+	u->mem.hooks.alloc = give_nothing;
+	u->mem.hooks.map = give_nothing;
+}
+
+bool unit_memory_is_back(struct unit *u)
+{
+	u->mem.hooks.alloc = u->hooks.hooks.alloc;
+	u->mem.hooks.map = u->hooks.hooks.map;
+	return !out_of_memory.meanwhile;
+}
+
 int unit_group_end(void **state)
 {
 	(void)state;

@@ -28,6 +28,15 @@ struct unit {
 int unit_setup(void **state);
 int unit_teardown(void **state);
 
+/*
+ * From now on there is no memory, and the first hook that is asked for some
+ * calls @meanwhile: what another thread does while this one asks in vain.
+ * unit_memory_is_back() ends that, and tells whether a hook was asked.
+ */
+void unit_memory_is_out(struct unit *u, void (*meanwhile)(void *arg),
+			void *arg);
+bool unit_memory_is_back(struct unit *u);
+
 /* Ends a group whose main() has started the watchdog. */
 int unit_group_end(void **state);
 
