@@ -41,6 +41,9 @@
 /* The first of 512 slots that the library may treat as a unit. */
 #define CLUSTER_SLOTS 512u
 
+/* The most pools there can be at a time. */
+#define MAX_POOLS 255u
+
 struct variant {
 	const char *name;
 	size_t page_size;

@@ -382,7 +382,6 @@ static void a_bad_argument_counts_before_a_bad_slot_or_not(void **state)
 
 /* ---- errno and silence ------------------------------------------------- */
 
-/* Calls of every function, good ones and bad ones. */
 /* Switches, with pages to load through a retired pool, and settings. */
 static void switch_and_set(struct fixture *f)
 {
@@ -405,6 +404,7 @@ static void switch_and_set(struct fixture *f)
 	zswap_set_max_pool_percent(f->z, 20);
 }
 
+/* Calls of every function, good ones and bad ones. */
 static void call_everything(struct fixture *f)
 {
 	struct zswap_stats stats = { .size = sizeof(stats) };

@@ -163,6 +163,20 @@ static void D39_expansion_up_to_the_bound_harms_nothing(void **state)
 	f->codec.extra_bound = 0;
 }
 
+/* The test compressor looks at the room it is given. */
+static void a_bound_below_a_page_leaves_room_for_a_page(void **state)
+{
+	struct fixture *f = *state;
+
+	f->codec.extra_bound = 1 - codec_bound(&f->codec, f->page_size);
+	assert_int_equal(codec_bound(&f->codec, f->page_size), 1);
+	begin_other(f, &f->params);
+	store_pages(f, at(0), 20, 0);
+	assert_holds_pages(f, at(0), 20, 0);
+	end_other(f);
+	f->codec.extra_bound = 0;
+}
+
 /* ---- requests ---------------------------------------------------------- */
 
 static void check_batches(struct fixture *f, uint32_t batch)
@@ -487,6 +501,7 @@ int main(void)
 		CASE(D36_a_page_that_does_not_fit_is_kept_raw_uncounted),
 		CASE(D47_results_of_every_length_load_exactly),
 		CASE(D39_expansion_up_to_the_bound_harms_nothing),
+		CASE(a_bound_below_a_page_leaves_room_for_a_page),
 		CASE(D34_D35_batches_hold_every_page_once),
 		CASE(without_the_segments_flag_requests_have_one_segment),
 		CASE(every_instance_and_context_is_ended),

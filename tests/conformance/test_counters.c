@@ -186,6 +186,35 @@ static void folios_without_memory_count_once(void **state)
 			 failed);
 }
 
+/* In a cache that never stored, memory for entries is asked for first. */
+static void memory_is_counted_by_what_it_was_missing_for(void **state)
+{
+	struct fixture *f = *state;
+	struct zswap_stats stats;
+
+	page_make(f->page, f->page_size, PAGE_TEXT, 1);
+	faulty_fail_nth(&f->hooks, FAULTY_ALLOC, 1);
+	assert_int_equal(zswap_store(f->z, at(0), f->page), -ENOMEM);
+	stats = stats_of(f->z);
+	assert_int_equal(stats.reject_kmemcache_fail, 1);
+	assert_int_equal(stats.reject_alloc_fail, 0);
+	faulty_fail_from(&f->hooks, FAULTY_MAP, 1);
+	assert_int_equal(zswap_store(f->z, at(0), f->page), -ENOMEM);
+	stats = stats_of(f->z);
+	assert_int_equal(stats.reject_kmemcache_fail, 1);
+	assert_int_equal(stats.reject_alloc_fail, 1);
+	/* A slot table comes last, and fails with the pages there. */
+	faulty_fail_none(&f->hooks);
+	store_page(f, at(0), PAGE_TEXT, 1);
+	faulty_fail_from(&f->hooks, FAULTY_ALLOC, 1);
+	assert_int_equal(zswap_store(f->z, at(CLUSTER_SLOTS), f->page),
+			 -ENOMEM);
+	faulty_fail_none(&f->hooks);
+	stats = stats_of(f->z);
+	assert_int_equal(stats.reject_kmemcache_fail, 1);
+	assert_int_equal(stats.reject_alloc_fail, 2);
+}
+
 /* ---- stores and loads that find no context ----------------------------- */
 
 struct descent {
@@ -683,6 +712,7 @@ int main(void)
 		CASE(calls_with_wrong_arguments_are_not_counted),
 		CASE(D75_every_refusal_has_one_reason),
 		CASE(folios_without_memory_count_once),
+		CASE(memory_is_counted_by_what_it_was_missing_for),
 		CASE(D75_pages_of_failed_loads_are_missed_or_errors),
 		CASE(D75_pages_that_do_not_decompress_are_errors),
 		CASE(D73_inputs_of_the_ratio_are_the_sums_of_the_pages),

@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MAX_POOLS 255
-
 static void spec_of(struct fixture *f, char *spec, size_t len, unsigned i)
 {
 	snprintf(spec, len, "%s,%u", f->codec.spec, i);
@@ -748,29 +746,32 @@ static void no_thread_is_started_without_a_switch(void **state)
 	assert_int_equal(f->hooks.thread_creates, 0);
 }
 
+/* A retired pool whose last page a load takes. */
+static void empty_by_a_load(struct fixture *f, unsigned i)
+{
+	switch_to(f, i);
+	store_page(f, at(0), PAGE_TEXT, i);
+	switch_to_spec(f, "lz4");
+	assert_int_equal(zswap_load(f->z, at(0), f->out), 0);
+	assert_true(page_is(f->out, f->page_size, PAGE_TEXT, i));
+}
+
 static void at_most_one_thread_is_started_for_a_cache(void **state)
 {
 	struct fixture *f = *state;
 	unsigned i;
 
 	for (i = 0; i < 50; i++) {
-		switch_to(f, i);
-		store_page(f, at(0), PAGE_TEXT, i);
-		switch_to_spec(f, "lz4");
-		assert_int_equal(zswap_load(f->z, at(0), f->out), 0);
+		empty_by_a_load(f, i);
 		wait_for_pools(f->z, 1);
 	}
 	assert_true(f->hooks.most_threads <= 1);
 }
 
-/* A pool that a load has emptied while there is no thread to end it. */
+/* Likewise, while there is no thread to end it. */
 static void leave_an_empty_pool(struct fixture *f, unsigned i)
 {
-	switch_to(f, i);
-	store_page(f, at(0), PAGE_TEXT, 1);
-	switch_to_spec(f, "lz4");
-	assert_int_equal(zswap_load(f->z, at(0), f->out), 0);
-	assert_true(page_is(f->out, f->page_size, PAGE_TEXT, 1));
+	empty_by_a_load(f, i);
 	assert_int_equal(zswap_peek(f->z, at(0), f->out), -ENOENT);
 	assert_int_equal(ended(f), i);
 }
@@ -805,6 +806,11 @@ static void next_is_set_compressor(struct fixture *f)
 	switch_to_spec(f, "lz4");
 }
 
+static void next_is_a_switch_to_the_spec_in_use(struct fixture *f)
+{
+	switch_to_spec(f, "lz4");
+}
+
 static void D48_without_a_thread_the_next_call_ends_the_pool(void **state)
 {
 	static const struct {
@@ -816,6 +822,7 @@ static void D48_without_a_thread_the_next_call_ends_the_pool(void **state)
 		{ "a refused store", next_is_a_refused_store },
 		{ "swapoff", next_is_swapoff },
 		{ "set_compressor", next_is_set_compressor },
+		{ "the spec in use", next_is_a_switch_to_the_spec_in_use },
 	};
 	struct fixture *f = *state;
 	unsigned i, late = 0;
@@ -847,6 +854,20 @@ static void D48_without_a_thread_destroy_ends_the_pool(void **state)
 	assert_int_equal(ended(f), 1);
 }
 
+/* A lack of threads passes: the next switch asks for one again. */
+static void D48_a_thread_that_failed_is_started_by_a_later_switch(void **state)
+{
+	struct fixture *f = *state;
+
+	faulty_fail_nth(&f->hooks, FAULTY_THREAD, 1);
+	leave_an_empty_pool(f, 0);
+	assert_int_equal(f->hooks.threads, 0);
+	empty_by_a_load(f, 1);
+	assert_int_equal(f->hooks.threads, 1);
+	wait_for_pools(f->z, 1);
+	wait_for_instances(f, 0);
+}
+
 static void without_thread_hooks_a_thread_is_started_all_the_same(void **state)
 {
 	struct fixture *f = *state;
@@ -857,10 +878,7 @@ static void without_thread_hooks_a_thread_is_started_all_the_same(void **state)
 	hooks.thread_join = NULL;
 	params.hooks = &hooks;
 	begin_other(f, &params);
-	switch_to(f, 0);
-	store_page(f, at(0), PAGE_TEXT, 1);
-	switch_to_spec(f, "lz4");
-	assert_int_equal(zswap_load(f->z, at(0), f->out), 0);
+	empty_by_a_load(f, 0);
 	wait_for_instances(f, 0);
 	wait_for_pools(f->z, 1);
 	end_other(f);
@@ -913,6 +931,7 @@ int main(void)
 		CASE(at_most_one_thread_is_started_for_a_cache),
 		CASE(D48_without_a_thread_the_next_call_ends_the_pool),
 		CASE(D48_without_a_thread_destroy_ends_the_pool),
+		CASE(D48_a_thread_that_failed_is_started_by_a_later_switch),
 		CASE(without_thread_hooks_a_thread_is_started_all_the_same),
 		CASE(half_a_pair_of_thread_hooks_is_einval),
 	};

@@ -285,7 +285,22 @@ static void D79_D80_no_lock_is_held_while_the_last_entry_goes(void **state)
 	assert_int_equal(stats_of(f->z).pools, 1);
 }
 
-/* Of two switches to one new spec neither may make a second pool of it. */
+/* That a number was given back by each pool that is no more. */
+static void assert_all_pools_can_be_made(struct fixture *f)
+{
+	unsigned i;
+
+	for (i = 1; i <= MAX_POOLS; i++) {
+		switch_to(f, i);
+		store_page(f, at(i), PAGE_TEXT, i);
+	}
+	assert_int_equal(stats_of(f->z).pools, MAX_POOLS);
+}
+
+/*
+ * Of two switches to one new spec neither may make a second pool of it, and of
+ * what the slower one has made nothing is left.
+ */
 static void a_switch_meets_another_to_the_same_spec(void **state)
 {
 	struct fixture *f = *state;
@@ -308,6 +323,7 @@ static void a_switch_meets_another_to_the_same_spec(void **state)
 	assert_int_equal(atomic_load(&f->codec.instances), 1);
 	store_page(f, at(0), PAGE_TEXT, 1);
 	assert_int_equal(atomic_load(&f->codec.compress.segments), 1);
+	assert_all_pools_can_be_made(f);
 }
 
 /* ---- running calls and a switch ---------------------------------------- */
@@ -736,6 +752,7 @@ static void call_while_destroyed(void *arg, enum codec_event event)
 	CHECK(c->set == -EINVAL);
 	CHECK(zswap_set_compressor(c->f->z, c->f->codec.spec) == -EINVAL);
 	CHECK(zswap_get_compressor(c->f->z, buf, sizeof(buf)) > 0);
+	CHECK(zswap_set_compressor(c->f->z, buf) == -EINVAL);
 	CHECK(zswap_load(c->f->z, at(0), c->out) == -ENXIO);
 	CHECK(zswap_swapon(c->f->z, 0, 1) == -EINVAL);
 }

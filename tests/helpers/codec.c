@@ -90,14 +90,21 @@ static void expect(struct codec *codec, bool good, const char *rule)
 		atomic_compare_exchange_strong(&codec->violation, &none, rule);
 }
 
+/* A function leaves anything in errno; the library has to put it right. */
+static void disturb_errno(void)
+{
+	errno = ERANGE;
+}
+
 static void check_segment(struct codec *codec, bool compressing,
 			  const struct zswap_comp_request *req,
 			  const struct zswap_comp_segment *seg)
 {
 	size_t room = req->unit_size;
 
-	if (compressing && codec->vtable.bound)
-		room = codec_bound(codec, room); /* above the unit_size */
+	if (compressing && codec->vtable.bound &&
+	    room < codec_bound(codec, req->unit_size))
+		room = codec_bound(codec, req->unit_size);
 	expect(codec, seg->size >= sizeof(*seg), "a segment's size");
 	expect(codec, seg->src && seg->dst, "a segment without a buffer");
 	expect(codec, seg->result == ZSWAP_NOT_DONE,
@@ -161,6 +168,7 @@ static void begin(struct codec *codec, struct context *context,
 	gate_pass(&side->gate);
 	if (side->call)
 		side->call(side->call_arg);
+	disturb_errno();
 }
 
 static int run_segments(struct codec *codec, struct codec_side *side,
@@ -250,6 +258,7 @@ static void tell(struct codec *codec, enum codec_event event)
 {
 	if (codec->event)
 		codec->event(codec->event_arg, event);
+	disturb_errno();
 }
 
 static int create(const struct zswap_comp_env *env, const char *options,
@@ -350,6 +359,7 @@ static size_t bound(void *arg, size_t unit_size)
 {
 	struct instance *instance = arg;
 
+	disturb_errno();
 	return codec_bound(instance->codec, unit_size);
 }
 

@@ -45,6 +45,16 @@ static void expect(struct faulty *f, bool good, const char *what)
 		f->misuse = what;
 }
 
+/*
+ * How each hook ends: what it leaves in errno is for the library to put right.
+ * So do malloc() and mmap() where they fail, and free() may where it does not.
+ */
+static void hook_ends(struct faulty *f)
+{
+	pthread_mutex_unlock(&f->lock);
+	errno = ENOMEM;
+}
+
 static bool is_power_of_two(size_t x)
 {
 	return x && (x & (x - 1)) == 0;
@@ -63,7 +73,6 @@ static bool may_take(struct faulty *f, unsigned kind)
 		return true;
 	f->fail--;
 	f->failed++;
-	errno = ENOMEM; /* as malloc() and mmap() do */
 	return false;
 }
 
@@ -125,7 +134,7 @@ static void *hook_alloc(void *ctx, size_t bytes, size_t align)
 		f->alloc_blocks++;
 		f->alloc_bytes += bytes;
 	}
-	pthread_mutex_unlock(&f->lock);
+	hook_ends(f);
 	return addr;
 }
 
@@ -158,7 +167,7 @@ static void hook_free(void *ctx, void *ptr, size_t bytes, size_t align)
 	} else {
 		expect(f, false, "free of what was not allocated");
 	}
-	pthread_mutex_unlock(&f->lock);
+	hook_ends(f);
 }
 
 static void *hook_map(void *ctx, size_t bytes, size_t align)
@@ -181,7 +190,7 @@ static void *hook_map(void *ctx, size_t bytes, size_t align)
 		f->map_blocks++;
 		f->map_bytes += bytes;
 	}
-	pthread_mutex_unlock(&f->lock);
+	hook_ends(f);
 	return addr;
 }
 
@@ -201,7 +210,7 @@ static void hook_unmap(void *ctx, void *addr, size_t bytes)
 	} else {
 		expect(f, false, "unmap of what was not mapped");
 	}
-	pthread_mutex_unlock(&f->lock);
+	hook_ends(f);
 }
 
 static bool is_mapped(struct faulty *f, const char *addr, size_t bytes)
@@ -251,7 +260,7 @@ static int hook_purge(void *ctx, void *addr, size_t bytes)
 		f->purged_bytes += bytes;
 		result = 0;
 	}
-	pthread_mutex_unlock(&f->lock);
+	hook_ends(f);
 	return result;
 }
 
@@ -280,7 +289,7 @@ static bool may_start(struct faulty *f)
 	may = may_take(f, FAULTY_THREAD);
 	if (may && ++f->threads > f->most_threads)
 		f->most_threads = f->threads;
-	pthread_mutex_unlock(&f->lock);
+	hook_ends(f);
 	return may;
 }
 
@@ -309,7 +318,7 @@ static void hook_thread_join(void *ctx, void *arg)
 	free(thread);
 	pthread_mutex_lock(&f->lock);
 	f->threads--;
-	pthread_mutex_unlock(&f->lock);
+	hook_ends(f);
 }
 
 void faulty_init(struct faulty *f)

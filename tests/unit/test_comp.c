@@ -619,8 +619,10 @@ static void D43_contexts_are_exclusive_and_grow_to_the_processors(void **state)
 	struct thread thread;
 
 	assert_int_equal(b->comp->compress.nr, 1);
+	errno = EDOM;
 	for (unsigned i = 0; i < NR_CPUS; i++) {
 		ctx[i] = comp_claim(b->comp);
+		assert_int_equal(errno, EDOM);
 		assert_non_null(ctx[i]);
 		for (unsigned j = 0; j < i; j++)
 			assert_ptr_not_equal(ctx[i], ctx[j]);
@@ -740,6 +742,29 @@ static void a_claim_inside_a_codec_never_waits(void **state)
 	assert_true(comp_result(ctx[0], 0) > 0);
 	for (unsigned i = 0; i < NR_CPUS; i++)
 		comp_release(ctx[i]);
+	bench_end(b);
+}
+
+static void claim_while_made(void *arg, enum codec_event event)
+{
+	if (event == CODEC_CTX_CREATE)
+		claim_inside(arg);
+}
+
+static void a_claim_while_a_context_is_made_never_waits(void **state)
+{
+	struct bench *b = bench_new(*state, 1);
+	struct comp_context *ctx = comp_claim(b->comp), *second;
+	struct nested n = { .b = b, .claimed = ctx };
+
+	b->codec.event_arg = &n;
+	b->codec.event = claim_while_made;
+	second = comp_claim(b->comp);
+	b->codec.event = NULL;
+	assert_null(n.claimed);
+	assert_ptr_not_equal(second, ctx);
+	comp_release(ctx);
+	comp_release(second);
 	bench_end(b);
 }
 
@@ -881,6 +906,7 @@ int main(void)
 		unit_case(without_memory_for_a_context_a_claim_waits),
 		unit_case(a_codec_that_makes_no_context_is_tolerated),
 		unit_case(a_claim_inside_a_codec_never_waits),
+		unit_case(a_claim_while_a_context_is_made_never_waits),
 		unit_case(
 			decompressions_may_nest_as_deep_as_there_are_contexts),
 		unit_case(a_decompression_inside_a_codec_never_waits),

@@ -7,8 +7,11 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -119,6 +122,25 @@ static void failing_hooks_count_nothing_and_leave_errno_alone(void **state)
 	assert_int_equal(metadata_bytes(u), before);
 }
 
+/* They disturb it also where they do not fail. */
+static void hooks_that_work_leave_errno_alone(void **state)
+{
+	struct unit *u = *state;
+	void *map, *block;
+
+	errno = EDOM;
+	map = mem_map(&u->mem, u->mem.os_page, u->mem.os_page);
+	assert_int_equal(errno, EDOM);
+	assert_int_equal(mem_purge(&u->mem, map, u->mem.os_page), 0);
+	assert_int_equal(errno, EDOM);
+	mem_unmap(&u->mem, map, u->mem.os_page);
+	assert_int_equal(errno, EDOM);
+	block = mem_zalloc(&u->mem, 100, 16);
+	assert_int_equal(errno, EDOM);
+	mem_free(&u->mem, block, 100, 16);
+	assert_int_equal(errno, EDOM);
+}
+
 static void mappings_are_not_metadata(void **state)
 {
 	struct unit *u = *state;
@@ -200,6 +222,70 @@ static void default_mappings_are_kept_out_of_children(void **state)
 	mem_exit(&mem);
 }
 
+/* Bytes of this process's address space. */
+static size_t address_space(void)
+{
+	FILE *file = fopen("/proc/self/statm", "r");
+	size_t pages = 0;
+
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%zu", &pages), 1);
+	fclose(file);
+	return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* With something between them, so that they are seldom aligned by chance. */
+static void default_mappings_leave_nothing_around_them(void **state)
+{
+	const size_t bytes = 4u << 20;
+	char *maps[100], *between[ARRAY_SIZE(maps)];
+	struct mem mem;
+	size_t before;
+
+	(void)state;
+	assert_int_equal(mem_init(&mem, NULL), 0);
+	before = address_space();
+	for (size_t i = 0; i < ARRAY_SIZE(maps); i++) {
+		maps[i] = mem_map(&mem, bytes, bytes);
+		between[i] = mem_map(&mem, mem.os_page, mem.os_page);
+		assert_true(maps[i] && between[i]);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(maps); i++) {
+		mem_unmap(&mem, maps[i], bytes);
+		mem_unmap(&mem, between[i], mem.os_page);
+	}
+	/* The rest of the process may have grown, but not by so much. */
+	assert_true(address_space() < before + ARRAY_SIZE(maps) / 4 * bytes);
+	mem_exit(&mem);
+}
+
+static _Atomic unsigned huge_pages_refused;
+
+/* In place of the C library's, to see what the kernel is asked for. */
+int madvise(void *addr, size_t bytes, int advice)
+{
+	if (advice == MADV_NOHUGEPAGE)
+		atomic_fetch_add(&huge_pages_refused, 1);
+	return (int)syscall(SYS_madvise, addr, bytes, advice);
+}
+
+static void default_mappings_are_kept_out_of_huge_pages(void **state)
+{
+	const size_t bytes = 4u << 20;
+	struct mem mem;
+	unsigned before;
+	char *map;
+
+	(void)state;
+	assert_int_equal(mem_init(&mem, NULL), 0);
+	before = atomic_load(&huge_pages_refused);
+	map = mem_map(&mem, bytes, bytes);
+	assert_non_null(map);
+	assert_int_equal(atomic_load(&huge_pages_refused), before + 1);
+	mem_unmap(&mem, map, bytes);
+	mem_exit(&mem);
+}
+
 /* ---- the owner ----------------------------------------------------------- */
 
 static void abort_unless_stranger(void *arg)
@@ -226,6 +312,42 @@ static void a_child_is_not_the_owner(void **state)
 	assert_false(unit_dies(abort_unless_stranger, &u->mem));
 	u->mem.owner_page = page;
 	assert_true(mem_is_owner(&u->mem));
+}
+
+/* Hooks of somebody who lends a page, and has other uses for it later. */
+static void *lend_page(void *page, size_t bytes, size_t align)
+{
+	(void)bytes, (void)align;
+	return page;
+}
+
+static void take_page_back(void *page, void *addr, size_t bytes)
+{
+	(void)page, (void)addr, (void)bytes;
+}
+
+static void abort_if_wiped(void *page)
+{
+	if (!*(char *)page)
+		abort();
+}
+
+static void a_page_given_back_is_wiped_in_no_child(void **state)
+{
+	struct unit *u = *state;
+	char *page = mem_map(&u->mem, u->os_page, u->os_page);
+	const struct zswap_hooks hooks = { .size = sizeof(hooks),
+					   .ctx = page,
+					   .map = lend_page,
+					   .unmap = take_page_back };
+	struct mem mem;
+
+	assert_non_null(page);
+	assert_int_equal(mem_init(&mem, &hooks), 0);
+	mem_exit(&mem);
+	page[0] = 1;
+	assert_false(unit_dies(abort_if_wiped, page));
+	mem_unmap(&u->mem, page, u->os_page);
 }
 
 /* ---- slabs --------------------------------------------------------------- */
@@ -305,6 +427,36 @@ static void a_bulk_is_all_or_nothing(void **state)
 	}
 	assert_true(k > 3); /* there was more than one slab to fail */
 	assert_int_equal(slab_alloc_bulk(&cache, 0, out), 0);
+	slab_cache_exit(&cache);
+}
+
+/* An object, and where it goes back to. */
+struct borrowed {
+	struct slab_cache *cache;
+	void *object;
+};
+
+static void give_back(void *arg)
+{
+	struct borrowed *borrowed = arg;
+
+	slab_free(borrowed->cache, borrowed->object);
+}
+
+static void an_object_freed_meanwhile_does_for_a_slab(void **state)
+{
+	struct unit *u = *state;
+	struct slab_cache cache;
+	struct borrowed borrowed = { &cache, NULL };
+
+	slab_cache_init(&cache, &u->mem, OBJECT_BYTES);
+	for (unsigned i = 0; i < cache.per_slab; i++)
+		borrowed.object = slab_alloc(&cache);
+	unit_memory_is_out(u, give_back, &borrowed);
+	assert_ptr_equal(slab_alloc(&cache), borrowed.object);
+	assert_null(slab_alloc(&cache));
+	assert_true(unit_memory_is_back(u));
+	assert_true(slab_cache_check(&cache));
 	slab_cache_exit(&cache);
 }
 
@@ -456,8 +608,11 @@ static void a_helper_thread_runs_with_all_signals_blocked(void **state)
 	void *thread;
 
 	pthread_sigmask(SIG_SETMASK, NULL, &before);
+	errno = EDOM;
 	assert_int_equal(mem_thread_create(&u->mem, &thread, note_mask, &h), 0);
+	assert_int_equal(errno, EDOM);
 	mem_thread_join(&u->mem, thread);
+	assert_int_equal(errno, EDOM);
 	assert_true(h.ran);
 	assert_true(sigismember(&h.mask, SIGTERM));
 	assert_true(sigismember(&h.mask, SIGALRM));
@@ -508,15 +663,20 @@ int main(void)
 		unit_case(no_memory_for_the_owner_page_is_reported),
 		unit_case(metadata_is_counted_by_the_byte),
 		unit_case(failing_hooks_count_nothing_and_leave_errno_alone),
+		unit_case(hooks_that_work_leave_errno_alone),
 		unit_case(mappings_are_not_metadata),
 		cmocka_unit_test(default_blocks_are_aligned),
 		cmocka_unit_test(
 			default_mappings_are_aligned_and_purged_to_zeros),
 		cmocka_unit_test(default_mappings_are_kept_out_of_children),
+		cmocka_unit_test(default_mappings_leave_nothing_around_them),
+		cmocka_unit_test(default_mappings_are_kept_out_of_huge_pages),
 		unit_case(a_child_is_not_the_owner),
+		unit_case(a_page_given_back_is_wiped_in_no_child),
 		unit_case(objects_of_every_size_keep_their_bytes),
 		unit_case(the_object_freed_last_is_handed_out_first),
 		unit_case(a_bulk_is_all_or_nothing),
+		unit_case(an_object_freed_meanwhile_does_for_a_slab),
 		unit_case(unused_slabs_go_back_but_for_one),
 		unit_case(a_cache_that_was_never_made_may_end),
 		unit_case(objects_may_be_freed_by_another_thread),

@@ -557,6 +557,35 @@ static void threads_that_make_one_node_get_the_same(void **state)
 	mem_exit(&mem);
 }
 
+/* Each has a cluster; what says that it has a table lies in one word. */
+static void toggle(unsigned index, void *arg)
+{
+	struct race *race = arg;
+	uint64_t first = index * CLUSTER_SLOTS, end = first + CLUSTER_SLOTS;
+
+	for (unsigned i = 0; i < 20000; i++) {
+		uint64_t word = (i + 1) % 2, offset = first;
+
+		CHECK(!set_word(race->table, race->area, first, word));
+		CHECK(!area_next_cluster(race->area, &offset, end) == !word);
+	}
+	watchdog_progress();
+}
+
+static void tables_that_come_and_go_at_once_are_all_met(void **state)
+{
+	struct race race;
+	struct mem mem;
+
+	(void)state;
+	assert_int_equal(mem_init(&mem, NULL), 0);
+	race.table = table_new(&mem);
+	race.area = on(race.table, 0, BIT(17));
+	run_threads(2, toggle, &race);
+	table_end(race.table);
+	mem_exit(&mem);
+}
+
 static void come_and_go(unsigned index, void *arg)
 {
 	struct swap_table *table = arg;
@@ -623,6 +652,68 @@ static void D11_an_area_is_not_entered_while_it_ends(void **state)
 	table_end(table);
 }
 
+/* An area that one thread makes, of two sizes in turn, and ends. */
+struct turns {
+	struct swap_table *table;
+	_Atomic uint64_t nr_slots; /* of the area, or of the one to come */
+};
+
+static void make_and_end(void *arg)
+{
+	struct turns *turns = arg;
+	uint64_t other = BIT(17) + BIT(48) - atomic_load(&turns->nr_slots);
+
+	atomic_store(&turns->nr_slots, other);
+	if (!swap_table_on(turns->table, 3, other))
+		CHECK(!swap_table_off(turns->table, 3, drop_words,
+				      turns->table));
+}
+
+/* Between two steps of the other thread the area is whole, or is not there. */
+static void look_between_steps(struct turns *turns)
+{
+	struct area *area = area_enter(turns->table, 3);
+
+	if (!area)
+		return;
+	CHECK(area->nr_slots == atomic_load(&turns->nr_slots));
+	CHECK(area->depth == (area->nr_slots > BIT(17) ? 4 : 0));
+	CHECK(!get_word(area, 7));
+	area_leave(turns->table, area);
+}
+
+/* What is made between two steps of the other thread stays. */
+static void make_between_steps(struct turns *turns)
+{
+	struct area *area;
+
+	if (swap_table_on(turns->table, 3, 512)) {
+		halt_go_on();
+		return;
+	}
+	area = area_enter(turns->table, 3);
+	CHECK(area && !set_word(turns->table, area, 7, 1));
+	halt_go_on();
+	CHECK(get_word(area, 7) == 1);
+	area_leave(turns->table, area);
+	CHECK(!swap_table_off(turns->table, 3, drop_words, turns->table));
+}
+
+static void D09_an_area_comes_and_goes_in_one_step(void **state)
+{
+	struct unit *u = *state;
+	struct turns turns = { table_new(&u->mem), BIT(17) };
+
+	halt_start(make_and_end, &turns);
+	for (int i = 0; i < 3 * HALTS; i++) {
+		halt();
+		look_between_steps(&turns);
+		make_between_steps(&turns);
+	}
+	halt_end();
+	table_end(turns.table);
+}
+
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
@@ -642,7 +733,9 @@ int main(void)
 		unit_case(walks_meet_all_tables_in_order),
 		unit_case(a_walk_over_nothing_is_short),
 		unit_case(D11_an_area_is_not_entered_while_it_ends),
+		unit_case(D09_an_area_comes_and_goes_in_one_step),
 		cmocka_unit_test(threads_that_make_one_node_get_the_same),
+		cmocka_unit_test(tables_that_come_and_go_at_once_are_all_met),
 		cmocka_unit_test(D11_areas_may_end_while_threads_use_them),
 	};
 

@@ -185,6 +185,51 @@ static void D48_requests_survive_any_failing_hook(void **state)
 
 /* ---- order --------------------------------------------------------------- */
 
+/* Objects of one size, in full zspages. */
+struct crowd {
+	struct zs_pool *pool;
+	unsigned nr;
+	zs_cell cells[4096];
+};
+
+#define CROWD_BYTES 2000
+
+static void give_first(void *arg)
+{
+	struct crowd *crowd = arg;
+
+	zs_free(crowd->pool, &crowd->cells[0], CROWD_BYTES);
+}
+
+static void take_one(struct crowd *crowd)
+{
+	assert_true(crowd->nr < ARRAY_SIZE(crowd->cells));
+	take(crowd->pool, CROWD_BYTES, &crowd->cells[crowd->nr++]);
+}
+
+/* The first zspages need no hook: there is room in a slab and in a chunk. */
+static void an_object_freed_meanwhile_does_for_a_zspage(void **state)
+{
+	struct unit *u = *state;
+	struct crowd *crowd = calloc(1, sizeof(*crowd));
+	struct zs_class *class;
+
+	assert_non_null(crowd);
+	crowd->pool = pool_new(&u->mem, PAGE, CHAIN);
+	class = class_for(crowd->pool, CROWD_BYTES);
+	take_one(crowd);
+	do {
+		while (class->in_use < class->allocated)
+			take_one(crowd);
+		unit_memory_is_out(u, give_first, crowd);
+		take_one(crowd);
+	} while (!unit_memory_is_back(u));
+	assert_int_equal(class->in_use, class->allocated);
+	assert_true(zs_pool_check(crowd->pool));
+	zs_destroy_pool(crowd->pool);
+	free(crowd);
+}
+
 static void a_fresh_zspage_hands_out_its_objects_in_order(void **state)
 {
 	struct unit *u = *state;
@@ -694,6 +739,7 @@ int main(int argc, char **argv)
 		unit_case(D64_a_zspage_beyond_the_limit_is_refused_as_such),
 		unit_case(D48_pools_survive_any_failing_hook),
 		unit_case(D48_requests_survive_any_failing_hook),
+		unit_case(an_object_freed_meanwhile_does_for_a_zspage),
 		unit_case(a_fresh_zspage_hands_out_its_objects_in_order),
 		unit_case(the_object_freed_last_is_reused_first),
 		cmocka_unit_test(fullness_has_the_kernels_values),
