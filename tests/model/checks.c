@@ -19,8 +19,9 @@
 	X(refused_folios)                                                     \
 	X(zswpout)                                                            \
 	X(same_filled_stored)                                                 \
-	X(incompressible_stored) X(compress_engine_fail) X(pool_limit_hit)    \
-		X(reject_disabled) X(reject_limit) X(reject_compress_poor)    \
+	X(incompressible_stored)                                              \
+	X(compress_engine_fail) X(pool_limit_hit) X(reject_disabled)          \
+		X(reject_limit) X(reject_compress_poor)                       \
 			X(reject_compress_fail) X(reject_alloc_fail)          \
 				X(reject_kmemcache_fail) X(reject_no_context) \
 					X(zswpin) X(load_misses)              \
@@ -64,14 +65,16 @@ static void check_sums(const struct model *m, const struct zswap_stats *s)
 		CHECK(!s->pool_total_size && !s->reserve_bytes);
 }
 
-/* With a thread that ends pools it is a matter of moments. */
+/*
+ * With a thread that ends pools it is a matter of moments: it may have one in
+ * hand that another call would have ended at once.
+ */
 static struct zswap_stats settled_stats(struct world *w)
 {
 	unsigned expected = model_pools(&w->m);
 	struct zswap_stats stats = io_stats(w->z);
 
-	while (stats.pools > expected && w->dead_may_wait &&
-	       faulty_held(&w->hooks).threads) {
+	while (stats.pools > expected && faulty_held(&w->hooks).threads) {
 		sched_yield();
 		stats = io_stats(w->z);
 	}
