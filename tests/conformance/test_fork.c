@@ -294,7 +294,7 @@ static int call_everything_and_make_a_cache(void *arg)
 	return line ? line : make_an_own_cache(arg);
 }
 
-static void D85_a_fork_during_calls_leaves_no_lock_behind(void **state)
+static void a_fork_during_calls_leaves_no_lock_behind(void **state)
 {
 	struct fixture *f = *state;
 	struct worker workers[NR_WORKERS];
@@ -331,7 +331,7 @@ int main(void)
 		CASE(a_child_may_make_caches_of_its_own),
 		CASE(grandchildren_are_told_apart),
 		CASE(stored_pages_are_not_in_the_childs_memory),
-		CASE(D85_a_fork_during_calls_leaves_no_lock_behind),
+		CASE(a_fork_during_calls_leaves_no_lock_behind),
 	};
 
 	return run_cases("fork", cases, sizeof(cases) / sizeof(cases[0]));

@@ -176,10 +176,14 @@ void model_clear(struct model *m, struct model_area *a, unsigned first,
 		model_set(m, a, first + i, &absent, 1);
 }
 
+uint64_t model_percent_of(uint64_t n, unsigned percent)
+{
+	return n / 100 * percent + n % 100 * percent / 100;
+}
+
 uint64_t model_threshold_bytes(const struct model *m)
 {
 	if (m->max_bytes == ZSWAP_UNLIMITED)
 		return ZSWAP_UNLIMITED;
-	return m->max_bytes / 100 * m->threshold_percent +
-	       m->max_bytes % 100 * m->threshold_percent / 100;
+	return model_percent_of(m->max_bytes, m->threshold_percent);
 }

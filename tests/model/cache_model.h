@@ -90,6 +90,9 @@ void model_set(struct model *m, struct model_area *a, unsigned first,
 void model_clear(struct model *m, struct model_area *a, unsigned first,
 		 unsigned nr);
 
+/* Rounded down, for any n. */
+uint64_t model_percent_of(uint64_t n, unsigned percent);
+
 /* The acceptance threshold in bytes. */
 uint64_t model_threshold_bytes(const struct model *m);
 

@@ -16,10 +16,8 @@
 /* The first is what the cache begins with: a fast one. */
 static void choose_picks(struct world *w)
 {
-	unsigned nr_fast = 5;
-
 	for (unsigned i = 0; i < NR_PICKS; i++)
-		w->picks[i] = (i + choose(w, i ? engines_nr() : nr_fast)) %
+		w->picks[i] = (i + choose(w, i ? engines_nr() : ENGINES_FAST)) %
 			      engines_nr();
 }
 
@@ -31,8 +29,7 @@ static void choose_hooks(struct world *w)
 		w->hooks.hooks.purge = NULL;
 		say("hooks.hooks.purge = NULL;");
 	}
-	w->has_threads = one_in(w, 3);
-	if (!w->has_threads) {
+	if (!one_in(w, 3)) {
 		io_no_threads(&w->hooks);
 		say("io_no_threads(&hooks);");
 	}
@@ -64,9 +61,7 @@ static uint64_t base_bytes(void)
 
 static uint64_t bytes_of_percent(const struct model *m, unsigned percent)
 {
-	uint64_t pages = base_bytes() / m->page_size;
-
-	return (pages / 100 * percent + pages % 100 * percent / 100) *
+	return model_percent_of(base_bytes() / m->page_size, percent) *
 	       m->page_size;
 }
 

@@ -389,6 +389,8 @@ void call_get_stats(struct world *w)
 		memcpy(&value, (char *)&part + at, sizeof(value));
 		if (size < 16 || at >= size)
 			CHECK(value == UINT64_C(0x5a5a5a5a5a5a5a5a));
+		else if (!w->dead_may_wait)
+			CHECK(!memcmp(&value, (char *)&stats + at, 8));
 	}
 }
 

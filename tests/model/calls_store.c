@@ -11,6 +11,11 @@
 
 #include <string.h>
 
+#include "pool.h"
+
+/* Of the reserve, says the header, this part of what is used may count. */
+#define RESERVE_SHARE 32
+
 struct store {
 	struct target t;
 	int form;
@@ -98,7 +103,7 @@ static uint64_t limited_bytes(const struct model *m,
 			      const struct zswap_stats *stats)
 {
 	uint64_t used = stats->pool_total_size - stats->reserve_bytes;
-	uint64_t share = used / m->page_size / 32 * m->page_size;
+	uint64_t share = used / m->page_size / RESERVE_SHARE * m->page_size;
 
 	return used +
 	       (stats->reserve_bytes < share ? stats->reserve_bytes : share);
@@ -117,7 +122,8 @@ static bool is_full(const struct store *s)
 /* A later question, or the allocator, may say no where this is possible. */
 static bool may_become_full(const struct store *s)
 {
-	uint64_t most = (uint64_t)s->nr_compressed * 8 * s->m.page_size;
+	uint64_t most =
+		(uint64_t)s->nr_compressed * POOL_CHAIN * s->m.page_size;
 
 	return s->m.max_bytes != ZSWAP_UNLIMITED &&
 	       limited_bytes(&s->m, &s->before) + most >= s->m.max_bytes;

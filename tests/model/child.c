@@ -113,6 +113,7 @@ struct verdict child_run(struct sequence *sequence, unsigned hang_s)
 	CHECK(waitpid(pid, &status, 0) == pid);
 	verdict.steps = sequence->begun;
 	verdict.failed = status != 0;
+	verdict.hung = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
 	if (verdict.failed)
 		describe(&verdict, status);
 	return verdict;

@@ -10,9 +10,13 @@
 /* How a run ended. Two runs that say the same have found the same fault. */
 struct verdict {
 	bool failed;
+	bool hung;
 	unsigned steps; /* begun */
 	char what[200]; /* "" unless it failed */
 };
+
+/* For 64 steps, on a slow machine, in a slow build. */
+#define CHILD_HANG_S 60
 
 /* Memory for @bytes that children write and their parent reads. */
 void *child_shared_memory(size_t bytes);

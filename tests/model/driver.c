@@ -21,9 +21,6 @@
 #include "program.h"
 #include "shrink.h"
 
-/* For 64 steps, on a slow machine, in a slow build. */
-#define HANG_S 60
-
 /* Most sequences are long, for what takes a while; some are short. */
 #define SHORT_STEPS 60
 #define LONG_STEPS 3000
@@ -101,7 +98,7 @@ static _Noreturn void report(const char *mode, uint64_t stream,
 
 static void run(const char *mode, uint64_t stream)
 {
-	struct verdict verdict = child_run(sequence, HANG_S);
+	struct verdict verdict = child_run(sequence, CHILD_HANG_S);
 
 	if (verdict.failed)
 		report(mode, stream, &verdict);

@@ -31,7 +31,7 @@ const struct engine engines[] = {
 _Static_assert(ARRAY_SIZE(engines) <= MAX_ENGINES, "room for each");
 
 /* Shared with the children: what one finds out all know. 0: not known. */
-static uint32_t (*lengths)[17][PALETTE_PAGES];
+static uint32_t (*lengths)[65536 / 4096 + 1][PALETTE_PAGES];
 
 unsigned engines_nr(void)
 {

@@ -21,6 +21,7 @@ struct engine {
 };
 
 #define MAX_ENGINES 16
+#define ENGINES_FAST 5 /* come first */
 
 extern const struct engine engines[];
 /* Those that this build of the library has. */

@@ -15,7 +15,6 @@
 
 /* For one fault; most take a few seconds, and what hangs takes longest. */
 #define MAX_S 60
-#define HANG_S 60
 #define HANG_AGAIN_S 3
 
 struct search {
@@ -128,7 +127,7 @@ static bool simplify(struct search *s)
 
 unsigned shrink_hang_s(const struct verdict *verdict)
 {
-	return strstr(verdict->what, "signal 14") ? HANG_AGAIN_S : HANG_S;
+	return verdict->hung ? HANG_AGAIN_S : CHILD_HANG_S;
 }
 
 bool shrink(struct sequence *sequence, const struct verdict *verdict)

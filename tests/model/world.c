@@ -5,7 +5,6 @@
 #include "world.h"
 
 #include <stdio.h>
-
 #include <stdlib.h>
 
 #include "child.h"
@@ -93,6 +92,9 @@ struct target choose_target(struct world *w, unsigned max)
 
 /* ---- compressors --------------------------------------------------------- */
 
+/* Pages of a batch, says the header, unless the compressor likes more. */
+#define USUAL_BATCH 8
+
 void set_engine(struct world *w, unsigned engine)
 {
 	uint32_t likes = w->codec.vtable.batch_size;
@@ -100,8 +102,7 @@ void set_engine(struct world *w, unsigned engine)
 
 	w->m.engine = engine;
 	w->m.request = is_test ? likes : 1;
-	/* What a batch is: 8, or what the compressor likes. */
-	w->m.batch = is_test && likes > 8 ? likes : 8;
+	w->m.batch = is_test && likes > USUAL_BATCH ? likes : USUAL_BATCH;
 }
 
 static void disarm(struct world *w)

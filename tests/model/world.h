@@ -36,7 +36,6 @@ struct world {
 	struct zswap_params params;
 	const struct zswap_compressor *own[2];
 	struct zswap *z;
-	bool has_threads;
 
 	struct model m;
 	unsigned picks[NR_PICKS];

@@ -108,6 +108,17 @@ static void move(struct stage *stage, struct rng *rng)
 			   STAGE_MAX_STRIDE);
 }
 
+/* Whether each way in which calls can fail has come up. */
+static bool has_tried_all(const struct game *game)
+{
+	struct zswap_stats s = stress_stats(game->stage.z);
+	bool refused = s.reject_compress_poor && s.reject_compress_fail;
+
+	return s.reject_disabled && s.reject_limit && s.load_errors &&
+	       s.reject_alloc_fail + s.reject_kmemcache_fail &&
+	       (refused || !game->stage.refuses);
+}
+
 static void prepare(struct game *game, struct rng *rng)
 {
 	unsigned i;
@@ -119,7 +130,7 @@ static void prepare(struct game *game, struct rng *rng)
 		player_begin_round(&game->players[i], HISTORY_CALLS);
 	if (rng_below(rng, 4) == 0)
 		make_trouble(&game->stage, rng);
-	game->over = deadline_is_over(game->deadline);
+	game->over = deadline_is_over(game->deadline) && has_tried_all(game);
 	game->rounds++;
 }
 

@@ -165,7 +165,7 @@ static void assert_payload_is_exact(struct zs_pool *pool, size_t bytes)
 	zs_free(pool, &cells[1], bytes);
 }
 
-static void an_object_is_allowed_as_far_as_its_payload(void **state)
+static void D63_an_object_is_allowed_as_far_as_its_payload(void **state)
 {
 	struct unit *u = *state;
 
@@ -409,7 +409,7 @@ static int32_t look_at_source(void *arg, const struct zswap_comp_segment *seg,
 	return result;
 }
 
-static void a_codec_may_read_its_source_and_no_more(void **state)
+static void D63_a_codec_may_read_its_source_and_no_more(void **state)
 {
 	struct unit *u = *state;
 	struct zswap_params params = { .size = sizeof(params),
@@ -583,14 +583,14 @@ int main(void)
 {
 	const struct CMUnitTest cases[] = {
 		unit_case(free_entries_are_forbidden),
-		unit_case(an_object_is_allowed_as_far_as_its_payload),
+		unit_case(D63_an_object_is_allowed_as_far_as_its_payload),
 		unit_case(what_is_left_over_of_a_full_zspage_is_forbidden),
 		unit_case(of_a_chunk_the_header_and_used_runs_are_allowed),
 		unit_case(a_waiting_run_is_forbidden_but_for_its_links),
 		unit_case(a_run_that_was_given_back_is_forbidden),
 		unit_case(a_free_run_that_keeps_its_memory_is_forbidden),
 		unit_case(hooks_get_memory_that_is_allowed),
-		unit_case(a_codec_may_read_its_source_and_no_more),
+		unit_case(D63_a_codec_may_read_its_source_and_no_more),
 		unit_case(using_a_freed_entry_is_reported),
 		unit_case(freeing_an_entry_twice_is_reported),
 		unit_case(using_an_object_wrongly_is_reported),
