@@ -50,7 +50,7 @@ static bool has_checksum(struct entry *e, const void *payload, uint32_t len)
 int entry_set_payload(struct zswap *z, struct pool *pool, struct entry *e,
 		      const void *payload, uint32_t len, bool raw)
 {
-	int err = zs_malloc(pool->zs, len, &e->cell);
+	int err = zs_alloc_object(pool->zs, len, &e->cell);
 	void *object;
 
 	if (err)
@@ -74,7 +74,7 @@ static void free_entry(struct zswap *z, struct entry *e)
 	if (length_of(info)) {
 		struct pool *pool = pool_of(z, info);
 
-		zs_free(pool->zs, &e->cell, length_of(info));
+		zs_free_object(pool->zs, &e->cell, length_of(info));
 		pools_put(&z->pools, pool, 1);
 	}
 	slab_free(&z->entries, e);

@@ -35,7 +35,7 @@ int pool_open(struct pool *pool, const struct spec *spec, uint32_t page_bytes)
 
 	if (err)
 		return err;
-	err = zs_create_pool(pool->mem, page_bytes, POOL_CHAIN, &pool->zs);
+	err = zs_arena_create(pool->mem, page_bytes, POOL_CHAIN, &pool->zs);
 	if (err) {
 		pool_close(pool); /* accepts a half-built pool */
 		return err;
@@ -48,7 +48,7 @@ void pool_close(struct pool *pool)
 {
 	comp_destroy(pool->comp);
 	pool->comp = NULL;
-	zs_destroy_pool(pool->zs);
+	zs_arena_destroy(pool->zs);
 	pool->zs = NULL;
 }
 

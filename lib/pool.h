@@ -55,7 +55,7 @@ struct pool_refs {
 struct pool {
 	struct mem *mem;
 	struct comp *comp;
-	struct zs_pool *zs;
+	struct zs_arena *zs;
 	unsigned number; /* 1 .. 255 */
 	_Atomic uint64_t
 		state; /* a generation, and in the low byte the state */
@@ -69,7 +69,7 @@ struct pool *pool_new(struct mem *mem, unsigned number);
 /* Frees it, and ends the pool if there is one. NULL is fine. */
 void pool_delete(struct pool *pool);
 
-/* Gives it a pool: 0, or what comp_create() or zs_create_pool() said. */
+/* Gives it a pool: 0, or what comp_create() or zs_arena_create() said. */
 int pool_open(struct pool *pool, const struct spec *spec, uint32_t page_bytes);
 /* Ends the pool, whatever is left in it; runs the compressor's functions. */
 void pool_close(struct pool *pool);

@@ -70,7 +70,7 @@ static int fault_of(const struct pool *pool, int result)
 	if (result < 0 && result != -ENOSPC)
 		return -EIO;
 	/* In the huge class a payload has a page of its own, however short. */
-	if (result < 0 || (size_t)result >= zs_huge_class_size(pool->zs))
+	if (result < 0 || (size_t)result >= zs_arena_huge_bytes(pool->zs))
 		return -E2BIG;
 	return 0;
 }

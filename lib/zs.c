@@ -63,21 +63,21 @@ static void regroup(struct zs_class *class, struct zspage *zspage)
  * Builds an empty zspage, on no list: 0, or what span_alloc() says. Called
  * without the class's lock.
  */
-static int new_zspage(struct zs_pool *pool, struct zs_class *class,
+static int new_zspage(struct zs_arena *arena, struct zs_class *class,
 		      struct zspage **out)
 {
-	struct zspage *zspage = slab_alloc(&pool->zspages);
+	struct zspage *zspage = slab_alloc(&arena->zspages);
 	void *run;
 	int err;
 
 	if (!zspage)
 		return -ENOMEM;
-	err = span_alloc(&pool->span, class->size.pages, zspage, &run);
+	err = span_alloc(&arena->span, class->size.pages, zspage, &run);
 	if (err) {
-		slab_free(&pool->zspages, zspage);
+		slab_free(&arena->zspages, zspage);
 		return err;
 	}
-	poison_forbid(run, class->size.pages * pool->span.granule_bytes);
+	poison_forbid(run, class->size.pages * arena->span.granule_bytes);
 	zspage->base = run;
 	zspage->huge_cell = NULL;
 	zspage->class = class;
@@ -90,10 +90,10 @@ static int new_zspage(struct zs_pool *pool, struct zs_class *class,
 }
 
 /* Called without the class's lock, when the zspage is on no list any more. */
-static void free_zspage(struct zs_pool *pool, struct zspage *zspage)
+static void free_zspage(struct zs_arena *arena, struct zspage *zspage)
 {
-	span_free(&pool->span, zspage->base, zspage->class->size.pages);
-	slab_free(&pool->zspages, zspage);
+	span_free(&arena->span, zspage->base, zspage->class->size.pages);
+	slab_free(&arena->zspages, zspage);
 }
 
 /* The fullest zspage that is not full, or NULL. */
@@ -109,13 +109,13 @@ static struct zspage *pick_zspage(struct zs_class *class)
 }
 
 /* Finds or adds a zspage; the lock is dropped and taken again meanwhile. */
-static int grow_class(struct zs_pool *pool, struct zs_class *class,
+static int grow_class(struct zs_arena *arena, struct zs_class *class,
 		      struct zspage **out)
 {
 	int err;
 
 	lock_give(&class->lock);
-	err = new_zspage(pool, class, out);
+	err = new_zspage(arena, class, out);
 	lock_take(&class->lock);
 	if (err) { /* another thread may have freed or made one */
 		*out = pick_zspage(class);
@@ -191,7 +191,7 @@ static void set_cell(struct zspage *zspage, char *object, zs_cell *cell)
 	atomic_store_explicit(cell, (uintptr_t)object, memory_order_relaxed);
 }
 
-int zs_malloc(struct zs_pool *pool, size_t bytes, zs_cell *cell)
+int zs_alloc_object(struct zs_arena *arena, size_t bytes, zs_cell *cell)
 {
 	struct zs_class *class;
 	struct zspage *zspage;
@@ -200,13 +200,13 @@ int zs_malloc(struct zs_pool *pool, size_t bytes, zs_cell *cell)
 
 	if (!bytes)
 		return -EINVAL;
-	if (bytes > pool->table.page_bytes)
+	if (bytes > arena->table.page_bytes)
 		return -ENOSPC;
-	class = &pool->classes[zs_class_of_request(&pool->table, bytes)];
+	class = &arena->classes[zs_class_of_request(&arena->table, bytes)];
 	lock_take(&class->lock);
 	zspage = pick_zspage(class);
 	if (!zspage)
-		err = grow_class(pool, class, &zspage);
+		err = grow_class(arena, class, &zspage);
 	if (!err) {
 		object = take_object(zspage);
 		allow_object(zspage, object, bytes);
@@ -218,17 +218,17 @@ int zs_malloc(struct zs_pool *pool, size_t bytes, zs_cell *cell)
 	return err;
 }
 
-void zs_free(struct zs_pool *pool, zs_cell *cell, size_t bytes)
+void zs_free_object(struct zs_arena *arena, zs_cell *cell, size_t bytes)
 {
 	struct zs_class *class =
-		&pool->classes[zs_class_of_request(&pool->table, bytes)];
+		&arena->classes[zs_class_of_request(&arena->table, bytes)];
 	struct zspage *zspage;
 	char *object;
 
 	lock_take(&class->lock);
 	object = (char *)(uintptr_t)atomic_load_explicit(cell,
 							 memory_order_relaxed);
-	zspage = span_owner(&pool->span, object);
+	zspage = span_owner(&arena->span, object);
 	zswap_assert(zspage && zspage->class == class && zspage->in_use);
 	put_object(zspage, object);
 	class->in_use--;
@@ -241,14 +241,14 @@ void zs_free(struct zs_pool *pool, zs_cell *cell, size_t bytes)
 	}
 	lock_give(&class->lock);
 	if (zspage)
-		free_zspage(pool, zspage);
+		free_zspage(arena, zspage);
 }
 
-/* ---- the pool ------------------------------------------------------------ */
+/* ---- the arena ------------------------------------------------------------ */
 
-static size_t classes_bytes(const struct zs_pool *pool)
+static size_t classes_bytes(const struct zs_arena *arena)
 {
-	return pool->table.nr_classes * sizeof(struct zs_class);
+	return arena->table.nr_classes * sizeof(struct zs_class);
 }
 
 static void init_class(struct zs_class *class, struct zs_class_size size)
@@ -259,39 +259,39 @@ static void init_class(struct zs_class *class, struct zs_class_size size)
 		list_init(&class->groups[g]);
 }
 
-int zs_create_pool(struct mem *mem, uint32_t page_bytes, uint32_t chain,
-		   struct zs_pool **out)
+int zs_arena_create(struct mem *mem, uint32_t page_bytes, uint32_t chain,
+		    struct zs_arena **out)
 {
-	struct zs_pool *pool;
+	struct zs_arena *arena;
 
 	*out = NULL;
-	pool = mem_zalloc(mem, sizeof(*pool), CACHE_LINE);
-	if (!pool)
+	arena = mem_zalloc(mem, sizeof(*arena), CACHE_LINE);
+	if (!arena)
 		return -ENOMEM;
-	pool->mem = mem;
-	zs_class_table_init(&pool->table, page_bytes, chain);
-	span_init(&pool->span, mem, page_bytes);
-	slab_cache_init(&pool->zspages, mem,
+	arena->mem = mem;
+	zs_class_table_init(&arena->table, page_bytes, chain);
+	span_init(&arena->span, mem, page_bytes);
+	slab_cache_init(&arena->zspages, mem,
 			round_up(sizeof(struct zspage), 16));
-	pool->classes = mem_zalloc(mem, classes_bytes(pool), CACHE_LINE);
-	if (!pool->classes) {
-		zs_destroy_pool(pool);
+	arena->classes = mem_zalloc(mem, classes_bytes(arena), CACHE_LINE);
+	if (!arena->classes) {
+		zs_arena_destroy(arena);
 		return -ENOMEM;
 	}
-	for (unsigned i = 0; i < pool->table.nr_classes; i++)
-		init_class(&pool->classes[i], pool->table.classes[i]);
-	*out = pool;
+	for (unsigned i = 0; i < arena->table.nr_classes; i++)
+		init_class(&arena->classes[i], arena->table.classes[i]);
+	*out = arena;
 	return 0;
 }
 
-void zs_destroy_pool(struct zs_pool *pool)
+void zs_arena_destroy(struct zs_arena *arena)
 {
-	if (!pool)
+	if (!arena)
 		return;
-	span_exit(&pool->span);
-	slab_cache_exit(&pool->zspages);
-	mem_free(pool->mem, pool->classes, classes_bytes(pool), CACHE_LINE);
-	mem_free(pool->mem, pool, sizeof(*pool), CACHE_LINE);
+	span_exit(&arena->span);
+	slab_cache_exit(&arena->zspages);
+	mem_free(arena->mem, arena->classes, classes_bytes(arena), CACHE_LINE);
+	mem_free(arena->mem, arena, sizeof(*arena), CACHE_LINE);
 }
 
 /* ---- check --------------------------------------------------------------- */
@@ -310,7 +310,7 @@ static bool object_check(struct zspage *zspage, uint32_t offset)
 	return cell && atomic_load(cell) == (uintptr_t)zspage->base + offset;
 }
 
-static bool zspage_check(struct zs_pool *pool, struct zspage *zspage)
+static bool zspage_check(struct zs_arena *arena, struct zspage *zspage)
 {
 	struct zs_class *class = zspage->class;
 	uint32_t size = class->size.bytes, offset = zspage->first_free;
@@ -335,10 +335,10 @@ static bool zspage_check(struct zs_pool *pool, struct zspage *zspage)
 		       zs_fullness(zspage->in_use, class->size.objects) &&
 	       zspage->in_use >= zspage->low &&
 	       zspage->in_use <= zspage->high &&
-	       span_owner(&pool->span, zspage->base) == zspage;
+	       span_owner(&arena->span, zspage->base) == zspage;
 }
 
-static bool class_check(struct zs_pool *pool, struct zs_class *class,
+static bool class_check(struct zs_arena *arena, struct zs_class *class,
 			size_t *pages, size_t *nr_zspages)
 {
 	size_t in_use = 0, allocated = 0;
@@ -352,7 +352,7 @@ static bool class_check(struct zs_pool *pool, struct zs_class *class,
 				list_entry(pos, struct zspage, node);
 
 			if (zspage->group != g || zspage->class != class ||
-			    !zspage_check(pool, zspage))
+			    !zspage_check(arena, zspage))
 				return false;
 			in_use += zspage->in_use;
 			allocated += class->size.objects;
@@ -363,14 +363,15 @@ static bool class_check(struct zs_pool *pool, struct zs_class *class,
 	return in_use == class->in_use && allocated == class->allocated;
 }
 
-bool zs_pool_check(struct zs_pool *pool)
+bool zs_arena_check(struct zs_arena *arena)
 {
 	size_t pages = 0, nr_zspages = 0;
 
-	for (unsigned i = 0; i < pool->table.nr_classes; i++)
-		if (!class_check(pool, &pool->classes[i], &pages, &nr_zspages))
+	for (unsigned i = 0; i < arena->table.nr_classes; i++)
+		if (!class_check(arena, &arena->classes[i], &pages,
+				 &nr_zspages))
 			return false;
-	return pages == zs_get_total_pages(pool) &&
-	       nr_zspages == slab_nr_objects(&pool->zspages) &&
-	       span_check(&pool->span) && slab_cache_check(&pool->zspages);
+	return pages == zs_arena_pages(arena) &&
+	       nr_zspages == slab_nr_objects(&arena->zspages) &&
+	       span_check(&arena->span) && slab_cache_check(&arena->zspages);
 }

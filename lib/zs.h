@@ -54,7 +54,7 @@ struct zs_class {
 	size_t in_use;
 };
 
-struct zs_pool {
+struct zs_arena {
 	struct mem *mem;
 	struct zs_class_table table;
 	struct zs_class *classes;
@@ -63,70 +63,70 @@ struct zs_pool {
 };
 
 /**
- * zs_create_pool() - make an empty pool
+ * zs_arena_create() - make an empty arena
  * @page_bytes: 4096, 16384 or 65536
  * @chain:      the most pages of a zspage, 1 .. 16
  *
  * Return: 0, or -ENOMEM, with *out NULL.
  */
-int zs_create_pool(struct mem *mem, uint32_t page_bytes, uint32_t chain,
-		   struct zs_pool **out);
+int zs_arena_create(struct mem *mem, uint32_t page_bytes, uint32_t chain,
+		    struct zs_arena **out);
 /* Gives back everything, whatever objects are left. NULL is fine. */
-void zs_destroy_pool(struct zs_pool *pool);
+void zs_arena_destroy(struct zs_arena *arena);
 
 /**
- * zs_malloc() - allocate an object and put its location in a cell
+ * zs_alloc_object() - allocate an object and put its location in a cell
  * @bytes: of payload, 1 .. a page
- * @cell:  written; must stay where it is until zs_free()
+ * @cell:  written; must stay where it is until zs_free_object()
  *
  * Return: 0, or with @cell unchanged -EINVAL (0 bytes), -ENOSPC (more than a
  *         page), -EDQUOT (a zspage more would be above the limit), -ENOMEM.
  */
-int zs_malloc(struct zs_pool *pool, size_t bytes, zs_cell *cell);
+int zs_alloc_object(struct zs_arena *arena, size_t bytes, zs_cell *cell);
 
-/* Frees a cell's object. @bytes: as in zs_malloc(). */
-void zs_free(struct zs_pool *pool, zs_cell *cell, size_t bytes);
+/* Frees a cell's object. @bytes: as in zs_alloc_object(). */
+void zs_free_object(struct zs_arena *arena, zs_cell *cell, size_t bytes);
 
-/* The payload of a cell's object: bytes long, as in zs_malloc(). */
-static inline void *zs_payload(const struct zs_pool *pool, const zs_cell *cell,
-			       size_t bytes)
+/* The payload of a cell's object: bytes long, as in zs_alloc_object(). */
+static inline void *zs_payload(const struct zs_arena *arena,
+			       const zs_cell *cell, size_t bytes)
 {
 	uintptr_t at =
 		(uintptr_t)atomic_load_explicit(cell, memory_order_relaxed);
 
-	if (bytes < pool->table.huge_bytes)
+	if (bytes < arena->table.huge_bytes)
 		at += ZS_HEADER_BYTES;
 	return (void *)at;
 }
 
 /*
- * Fetches what zs_free() of this cell will need into the cache: called before
+ * Fetches what zs_free_object() of this cell will need into the cache: called before
  * the payload is read, it hides about 100 ns of waiting behind that.
  */
-static inline void zs_will_free(const struct zs_pool *pool, const zs_cell *cell,
-				size_t bytes)
+static inline void zs_will_free(const struct zs_arena *arena,
+				const zs_cell *cell, size_t bytes)
 {
 	uintptr_t at =
 		(uintptr_t)atomic_load_explicit(cell, memory_order_relaxed);
 
 	__builtin_prefetch(
-		&pool->classes[zs_class_of_request(&pool->table, bytes)], 1);
-	__builtin_prefetch(span_owner(&pool->span, (void *)at), 1);
+		&arena->classes[zs_class_of_request(&arena->table, bytes)], 1);
+	__builtin_prefetch(span_owner(&arena->span, (void *)at), 1);
 }
 
 /* Payloads from this many bytes on occupy a whole page. */
-static inline size_t zs_huge_class_size(const struct zs_pool *pool)
+static inline size_t zs_arena_huge_bytes(const struct zs_arena *arena)
 {
-	return pool->table.huge_bytes;
+	return arena->table.huge_bytes;
 }
 
 /* Pages of all zspages: the kernel's measure, without the reserve. */
-static inline size_t zs_get_total_pages(struct zs_pool *pool)
+static inline size_t zs_arena_pages(struct zs_arena *arena)
 {
-	return span_held(&pool->span).used_granules;
+	return span_held(&arena->span).used_granules;
 }
 
 /* Whether all invariants hold; for tests, with no call running. */
-bool zs_pool_check(struct zs_pool *pool);
+bool zs_arena_check(struct zs_arena *arena);
 
 #endif /* ZSWAP_ZS_H */

@@ -11,7 +11,7 @@
  *	request + 8 (header) -> index = ceil((bytes - 32) / step) -> class
  *
  * The largest class holds one object of a whole page, without a header: the
- * *huge* class. Requests from zs_huge_class_size() on go there. (The kernel
+ * *huge* class. Requests from zs_arena_huge_bytes() on go there. (The kernel
  * looks for the largest size with several pages and several objects instead,
  * which is the same wherever there is one: with chains of 2 or more.)
  *

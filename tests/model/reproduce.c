@@ -130,7 +130,7 @@ static struct pool *current_pool(struct zswap *z)
 
 size_t inspect_huge_bytes(struct zswap *z)
 {
-	return zs_huge_class_size(current_pool(z)->zs);
+	return zs_arena_huge_bytes(current_pool(z)->zs);
 }
 
 bool inspect_is_full(struct zswap *z)
@@ -187,7 +187,7 @@ static uint64_t inspect_pools(struct zswap *z)
 			break;
 		if (!pool->zs)
 			continue;
-		CHECK(zs_pool_check(pool->zs));
+		CHECK(zs_arena_check(pool->zs));
 		inspect_refs(pool);
 		held += atomic_load(&pool->zs->span.counts);
 	}

@@ -3,7 +3,7 @@
  * property_zs.c - the allocator keeps every object, whatever comes and goes
  *
  * The model is an array of objects with their sizes and tags. The numbers that
- * the pool must show follow from it: objects in use by class, and the fewest
+ * the arena must show follow from it: objects in use by class, and the fewest
  * pages that could hold them.
  */
 #include "property.h"
@@ -25,7 +25,7 @@ struct object {
 struct model {
 	struct faulty hooks;
 	struct mem mem;
-	struct zs_pool *pool;
+	struct zs_arena *arena;
 	uint32_t page;
 	unsigned nr; /* objects */
 	struct object objects[MAX_OBJECTS];
@@ -34,9 +34,9 @@ struct model {
 /* Mostly like compressed pages, sometimes at a border of classes. */
 static size_t some_size(struct model *m, struct rng *rng)
 {
-	uint32_t class = rng_below(rng, m->pool->table.nr_classes);
+	uint32_t class = rng_below(rng, m->arena->table.nr_classes);
 	size_t border =
-		m->pool->classes[class].size.bytes + 2 - rng_below(rng, 12);
+		m->arena->classes[class].size.bytes + 2 - rng_below(rng, 12);
 
 	switch (rng_below(rng, 4)) {
 	case 0:
@@ -52,7 +52,7 @@ static size_t some_size(struct model *m, struct rng *rng)
 
 static char *payload(struct model *m, struct object *o)
 {
-	return zs_payload(m->pool, &o->cell, o->bytes);
+	return zs_payload(m->arena, &o->cell, o->bytes);
 }
 
 static void write_object(struct model *m, struct object *o, uint64_t tag)
@@ -76,8 +76,8 @@ static void check_object(struct model *m, struct object *o)
 
 static struct zs_class *class_of(struct model *m, const struct object *o)
 {
-	return &m->pool->classes[zs_class_of_request(&m->pool->table,
-						     o->bytes)];
+	return &m->arena->classes[zs_class_of_request(&m->arena->table,
+						      o->bytes)];
 }
 
 static void take(struct model *m, struct object *o, struct rng *rng)
@@ -90,7 +90,7 @@ static void take(struct model *m, struct object *o, struct rng *rng)
 		faulty_fail_from(&m->hooks, FAULTY_ANY, 1);
 	o->bytes = some_size(m, rng);
 	o->cell = 1;
-	err = zs_malloc(m->pool, o->bytes, &o->cell);
+	err = zs_alloc_object(m->arena, o->bytes, &o->cell);
 	if (plan)
 		failed = faulty_fail_none(&m->hooks);
 	if (err) {
@@ -105,24 +105,24 @@ static void take(struct model *m, struct object *o, struct rng *rng)
 static void give(struct model *m, struct object *o)
 {
 	check_object(m, o);
-	zs_free(m->pool, &o->cell, o->bytes);
+	zs_free_object(m->arena, &o->cell, o->bytes);
 	o->bytes = 0;
 	m->nr--;
 }
 
-/* What the pool says of itself against what the model knows. */
+/* What the arena says of itself against what the model knows. */
 static void check_pool(struct model *m)
 {
-	struct zs_pool *pool = m->pool;
+	struct zs_arena *arena = m->arena;
 	size_t in_use[ZS_MAX_CLASSES] = { 0 }, pages = 0, fewest = 0;
 	size_t zspages = 0;
 
-	CHECK(zs_pool_check(pool));
+	CHECK(zs_arena_check(arena));
 	for (unsigned i = 0; i < MAX_OBJECTS; i++)
 		if (m->objects[i].bytes)
-			in_use[class_of(m, &m->objects[i]) - pool->classes]++;
-	for (unsigned c = 0; c < pool->table.nr_classes; c++) {
-		struct zs_class *class = &pool->classes[c];
+			in_use[class_of(m, &m->objects[i]) - arena->classes]++;
+	for (unsigned c = 0; c < arena->table.nr_classes; c++) {
+		struct zs_class *class = &arena->classes[c];
 		unsigned n = class->size.objects;
 
 		CHECK(class->in_use == in_use[c]);
@@ -130,17 +130,17 @@ static void check_pool(struct model *m)
 		pages += class->allocated / n * class->size.pages;
 		zspages += class->allocated / n;
 	}
-	CHECK(slab_nr_objects(&pool->zspages) == zspages);
-	CHECK(zs_get_total_pages(pool) == pages);
+	CHECK(slab_nr_objects(&arena->zspages) == zspages);
+	CHECK(zs_arena_pages(arena) == pages);
 	CHECK(pages >= fewest && (m->nr || !pages));
-	CHECK(span_held(&pool->span).bytes ==
-	      pages * m->page + span_held(&pool->span).reserve_bytes);
+	CHECK(span_held(&arena->span).bytes ==
+	      pages * m->page + span_held(&arena->span).reserve_bytes);
 }
 
 /* Every byte of metadata is in the hooks: blocks, chunks' headers, one page. */
 static void check_memory(struct model *m)
 {
-	struct span_pool *span = &m->pool->span;
+	struct span_pool *span = &m->arena->span;
 	size_t headers = (m->hooks.map_blocks - 1) * span->header_granules *
 			 span->granule_bytes;
 
@@ -176,8 +176,9 @@ static void start(struct model *m, struct rng *rng)
 		m->hooks.hooks.purge = NULL;
 	CHECK(mem_init(&m->mem, &m->hooks.hooks) == 0);
 	m->page = pages[rng_below(rng, 4)];
-	CHECK(zs_create_pool(&m->mem, m->page, 1 + rng_below(rng, ZS_MAX_CHAIN),
-			     &m->pool) == 0);
+	CHECK(zs_arena_create(&m->mem, m->page,
+			      1 + rng_below(rng, ZS_MAX_CHAIN),
+			      &m->arena) == 0);
 }
 
 static void end(struct model *m)
@@ -186,8 +187,8 @@ static void end(struct model *m)
 		if (m->objects[i].bytes)
 			give(m, &m->objects[i]);
 	check_pool(m);
-	CHECK(span_held(&m->pool->span).bytes == 0);
-	zs_destroy_pool(m->pool);
+	CHECK(span_held(&m->arena->span).bytes == 0);
+	zs_arena_destroy(m->arena);
 	mem_exit(&m->mem);
 	CHECK(faulty_end(&m->hooks));
 }

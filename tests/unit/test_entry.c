@@ -66,7 +66,7 @@ static size_t nr_entries(struct bed *bed)
 
 static size_t nr_objects(struct bed *bed)
 {
-	struct zs_pool *zs = pool_of(bed->z)->zs;
+	struct zs_arena *zs = pool_of(bed->z)->zs;
 	size_t n = 0;
 
 	for (unsigned i = 0; i < zs->table.nr_classes; i++)
@@ -78,7 +78,7 @@ static void assert_nothing_left(struct bed *bed)
 {
 	assert_int_equal(nr_entries(bed), 0);
 	assert_int_equal(nr_objects(bed), 0);
-	assert_true(zs_pool_check(pool_of(bed->z)->zs));
+	assert_true(zs_arena_check(pool_of(bed->z)->zs));
 	assert_true(slab_cache_check(&bed->z->entries));
 }
 

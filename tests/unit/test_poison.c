@@ -127,42 +127,42 @@ static char *object_of(zs_cell *cell)
 }
 
 /* The first two objects of a class, with payloads of so many bytes. */
-static void assert_payload_is_exact(struct zs_pool *pool, size_t bytes)
+static void assert_payload_is_exact(struct zs_arena *arena, size_t bytes)
 {
 	struct zs_class *class =
-		&pool->classes[zs_class_of_request(&pool->table, bytes)];
+		&arena->classes[zs_class_of_request(&arena->table, bytes)];
 	size_t size = class->size.bytes;
-	size_t all = class->size.pages * pool->span.granule_bytes;
+	size_t all = class->size.pages * arena->span.granule_bytes;
 	char *first, *payload;
 	zs_cell cells[2];
 
-	assert_int_equal(zs_malloc(pool, bytes, &cells[0]), 0);
+	assert_int_equal(zs_alloc_object(arena, bytes, &cells[0]), 0);
 	first = object_of(&cells[0]);
-	payload = zs_payload(pool, &cells[0], bytes);
+	payload = zs_payload(arena, &cells[0], bytes);
 	/* Slack, objects that were never used, and waste. */
 	assert_border(first, payload + bytes, first + all);
 	assert_true(all_undefined(payload, bytes));
 	memset(payload, 1, bytes);
 	if (class->size.objects == 1) {
-		zs_free(pool, &cells[0], bytes);
+		zs_free_object(arena, &cells[0], bytes);
 		return;
 	}
-	assert_int_equal(zs_malloc(pool, bytes, &cells[1]), 0);
+	assert_int_equal(zs_alloc_object(arena, bytes, &cells[1]), 0);
 	assert_ptr_equal(object_of(&cells[1]), first + size);
-	zs_free(pool, &cells[0], bytes);
+	zs_free_object(arena, &cells[0], bytes);
 	assert_true(all_forbidden(first, size));
-	assert_true(zs_pool_check(pool));
+	assert_true(zs_arena_check(arena));
 	assert_true(all_forbidden(first, size));
 	/* In use again, for a shorter payload where the class has one. */
-	if (bytes > 1 && zs_class_of_request(&pool->table, bytes - 1) ==
-				 (unsigned)(class - pool->classes))
+	if (bytes > 1 && zs_class_of_request(&arena->table, bytes - 1) ==
+				 (unsigned)(class - arena->classes))
 		bytes--;
-	assert_int_equal(zs_malloc(pool, bytes, &cells[0]), 0);
+	assert_int_equal(zs_alloc_object(arena, bytes, &cells[0]), 0);
 	assert_ptr_equal(object_of(&cells[0]), first);
 	assert_border(first, payload + bytes, first + size);
 	assert_true(all_undefined(payload, bytes));
-	zs_free(pool, &cells[0], bytes);
-	zs_free(pool, &cells[1], bytes);
+	zs_free_object(arena, &cells[0], bytes);
+	zs_free_object(arena, &cells[1], bytes);
 }
 
 static void D63_an_object_is_allowed_as_far_as_its_payload(void **state)
@@ -171,19 +171,19 @@ static void D63_an_object_is_allowed_as_far_as_its_payload(void **state)
 
 	for (size_t i = 0; i < ARRAY_SIZE(page_sizes); i++) {
 		uint32_t page = page_sizes[i];
-		struct zs_pool *pool;
+		struct zs_arena *arena;
 
-		assert_int_equal(zs_create_pool(&u->mem, page, CHAIN, &pool),
+		assert_int_equal(zs_arena_create(&u->mem, page, CHAIN, &arena),
 				 0);
 		for (size_t bytes = 1; bytes <= 32; bytes++)
-			assert_payload_is_exact(pool, bytes);
+			assert_payload_is_exact(arena, bytes);
 		for (size_t bytes = 33; bytes < page; bytes += page / 16 + 1)
-			assert_payload_is_exact(pool, bytes);
-		assert_payload_is_exact(pool, zs_huge_class_size(pool) - 1);
-		assert_payload_is_exact(pool, zs_huge_class_size(pool));
-		assert_payload_is_exact(pool, page - 1);
-		assert_payload_is_exact(pool, page);
-		zs_destroy_pool(pool);
+			assert_payload_is_exact(arena, bytes);
+		assert_payload_is_exact(arena, zs_arena_huge_bytes(arena) - 1);
+		assert_payload_is_exact(arena, zs_arena_huge_bytes(arena));
+		assert_payload_is_exact(arena, page - 1);
+		assert_payload_is_exact(arena, page);
+		zs_arena_destroy(arena);
 	}
 }
 
@@ -191,12 +191,12 @@ static void D63_an_object_is_allowed_as_far_as_its_payload(void **state)
 static void what_is_left_over_of_a_full_zspage_is_forbidden(void **state)
 {
 	struct unit *u = *state;
-	struct zs_pool *pool;
+	struct zs_arena *arena;
 	unsigned with_waste = 0;
 
-	assert_int_equal(zs_create_pool(&u->mem, 4096, CHAIN, &pool), 0);
-	for (unsigned c = 0; c < pool->table.nr_classes; c++) {
-		struct zs_class *class = &pool->classes[c];
+	assert_int_equal(zs_arena_create(&u->mem, 4096, CHAIN, &arena), 0);
+	for (unsigned c = 0; c < arena->table.nr_classes; c++) {
+		struct zs_class *class = &arena->classes[c];
 		size_t header = class->huge ? 0 : ZS_HEADER_BYTES;
 		size_t bytes = class->size.bytes - header;
 		unsigned n = class->size.objects;
@@ -204,16 +204,17 @@ static void what_is_left_over_of_a_full_zspage_is_forbidden(void **state)
 		zs_cell cells[256];
 
 		for (unsigned i = 0; i < n; i++)
-			assert_int_equal(zs_malloc(pool, bytes, &cells[i]), 0);
+			assert_int_equal(
+				zs_alloc_object(arena, bytes, &cells[i]), 0);
 		first = object_of(&cells[0]);
 		end = first + class->size.pages * 4096;
 		assert_border(first, first + n * class->size.bytes, end);
 		with_waste += first + n * class->size.bytes < end;
 		for (unsigned i = 0; i < n; i++)
-			zs_free(pool, &cells[i], bytes);
+			zs_free_object(arena, &cells[i], bytes);
 	}
 	assert_true(with_waste > 10);
-	zs_destroy_pool(pool);
+	zs_arena_destroy(arena);
 }
 
 /* ---- runs ---------------------------------------------------------------- */
@@ -372,7 +373,7 @@ static void hooks_get_memory_that_is_allowed(void **state)
 	enum { NR = 4000 };
 	struct unit *u = *state;
 	zs_cell *cells = calloc(NR, sizeof(*cells));
-	struct zs_pool *pool;
+	struct zs_arena *arena;
 
 	assert_non_null(cells);
 	memset(&hooks, 0, sizeof(hooks));
@@ -380,16 +381,16 @@ static void hooks_get_memory_that_is_allowed(void **state)
 	u->mem.hooks.free = looking_free;
 	u->mem.hooks.unmap = looking_unmap;
 	u->mem.hooks.purge = looking_purge;
-	assert_int_equal(zs_create_pool(&u->mem, 4096, CHAIN, &pool), 0);
+	assert_int_equal(zs_arena_create(&u->mem, 4096, CHAIN, &arena), 0);
 	for (int i = 0; i < NR; i++)
-		assert_int_equal(zs_malloc(pool, 4096, &cells[i]), 0);
+		assert_int_equal(zs_alloc_object(arena, 4096, &cells[i]), 0);
 	for (int i = NR; i-- > NR / 8;)
-		zs_free(pool, &cells[i], 4096);
+		zs_free_object(arena, &cells[i], 4096);
 	assert_true(hooks.frees > 0);
 	assert_true(hooks.unmaps > 0);
 	assert_true(hooks.purges > 0);
 	hooks.frees = hooks.unmaps = 0;
-	zs_destroy_pool(pool);
+	zs_arena_destroy(arena);
 	assert_true(hooks.frees > 0);
 	assert_true(hooks.unmaps > 0);
 	assert_int_equal(hooks.forbidden, 0);
@@ -561,22 +562,22 @@ static void freeing_an_entry_twice_is_reported(void **state)
 static void using_an_object_wrongly_is_reported(void **state)
 {
 	struct unit *u = *state;
-	struct zs_pool *pool;
+	struct zs_arena *arena;
 	zs_cell cells[2];
 	char *payload;
 
-	assert_int_equal(zs_create_pool(&u->mem, 4096, CHAIN, &pool), 0);
-	assert_int_equal(zs_malloc(pool, 101, &cells[0]), 0);
-	assert_int_equal(zs_malloc(pool, 101, &cells[1]), 0);
-	payload = zs_payload(pool, &cells[0], 101);
+	assert_int_equal(zs_arena_create(&u->mem, 4096, CHAIN, &arena), 0);
+	assert_int_equal(zs_alloc_object(arena, 101, &cells[0]), 0);
+	assert_int_equal(zs_alloc_object(arena, 101, &cells[1]), 0);
+	payload = zs_payload(arena, &cells[0], 101);
 	memset(payload, 1, 101);
 	assert_false(is_reported(read_at, payload + 100, payload + 100));
 	assert_access_is_reported(payload + 101);
-	zs_free(pool, &cells[0], 101);
+	zs_free_object(arena, &cells[0], 101);
 	assert_access_is_reported(payload);
-	zs_free(pool, &cells[1], 101);
+	zs_free_object(arena, &cells[1], 101);
 	assert_access_is_reported(payload); /* its zspage is gone as well */
-	zs_destroy_pool(pool);
+	zs_arena_destroy(arena);
 }
 
 int main(void)

@@ -32,7 +32,7 @@ static void a_pool_joins_a_compressor_and_an_allocator(void **state)
 	assert_int_equal(pool->comp->unit_size, 16384);
 	assert_int_equal(pool->zs->table.page_bytes, 16384);
 	assert_int_equal(pool->zs->span.slack_bytes, 8 * 16384);
-	assert_int_equal(zs_get_total_pages(pool->zs), 0);
+	assert_int_equal(zs_arena_pages(pool->zs), 0);
 	pool_delete(pool);
 	pool_delete(NULL);
 }

@@ -24,22 +24,23 @@
 static const uint32_t page_sizes[] = { 4096, 16384, 65536 };
 static const char *data_dir;
 
-static struct zs_pool *pool_new(struct mem *mem, uint32_t page, uint32_t chain)
+static struct zs_arena *arena_new(struct mem *mem, uint32_t page,
+				  uint32_t chain)
 {
-	struct zs_pool *pool;
+	struct zs_arena *arena;
 
-	assert_int_equal(zs_create_pool(mem, page, chain, &pool), 0);
-	return pool;
+	assert_int_equal(zs_arena_create(mem, page, chain, &arena), 0);
+	return arena;
 }
 
-static struct zs_class *class_for(struct zs_pool *pool, size_t bytes)
+static struct zs_class *class_for(struct zs_arena *arena, size_t bytes)
 {
-	return &pool->classes[zs_class_of_request(&pool->table, bytes)];
+	return &arena->classes[zs_class_of_request(&arena->table, bytes)];
 }
 
-static struct zspage *zspage_of(struct zs_pool *pool, zs_cell *cell)
+static struct zspage *zspage_of(struct zs_arena *arena, zs_cell *cell)
 {
-	return span_owner(&pool->span, (void *)(uintptr_t)atomic_load(cell));
+	return span_owner(&arena->span, (void *)(uintptr_t)atomic_load(cell));
 }
 
 /* The first zspage in a group's list. */
@@ -50,32 +51,32 @@ static struct zspage *head_of(struct zs_class *class, unsigned group)
 	return list_entry(class->groups[group].next, struct zspage, node);
 }
 
-static void take(struct zs_pool *pool, size_t bytes, zs_cell *cell)
+static void take(struct zs_arena *arena, size_t bytes, zs_cell *cell)
 {
-	CHECK(zs_malloc(pool, bytes, cell) == 0);
+	CHECK(zs_alloc_object(arena, bytes, cell) == 0);
 }
 
-static void take_many(struct zs_pool *pool, size_t bytes, zs_cell *cells,
+static void take_many(struct zs_arena *arena, size_t bytes, zs_cell *cells,
 		      unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
-		take(pool, bytes, &cells[i]);
+		take(arena, bytes, &cells[i]);
 }
 
-static void give_many(struct zs_pool *pool, size_t bytes, zs_cell *cells,
+static void give_many(struct zs_arena *arena, size_t bytes, zs_cell *cells,
 		      unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
-		zs_free(pool, &cells[i], bytes);
+		zs_free_object(arena, &cells[i], bytes);
 }
 
 /* ---- payloads ------------------------------------------------------------ */
 
 /* A payload lies in its object, behind the header where there is one. */
-static char *payload_of(struct zs_pool *pool, zs_cell *cell, size_t bytes)
+static char *payload_of(struct zs_arena *arena, zs_cell *cell, size_t bytes)
 {
-	struct zs_class *class = class_for(pool, bytes);
-	char *at = zs_payload(pool, cell, bytes);
+	struct zs_class *class = class_for(arena, bytes);
+	char *at = zs_payload(arena, cell, bytes);
 	char *object = (char *)(uintptr_t)atomic_load(cell);
 
 	CHECK(at == object + (class->huge ? 0 : ZS_HEADER_BYTES));
@@ -84,10 +85,10 @@ static char *payload_of(struct zs_pool *pool, zs_cell *cell, size_t bytes)
 	return at;
 }
 
-static void write_payload(struct zs_pool *pool, zs_cell *cell, size_t bytes,
+static void write_payload(struct zs_arena *arena, zs_cell *cell, size_t bytes,
 			  uint64_t tag)
 {
-	char *at = payload_of(pool, cell, bytes);
+	char *at = payload_of(arena, cell, bytes);
 	uint64_t word = random_mix(tag);
 	size_t i;
 
@@ -96,10 +97,10 @@ static void write_payload(struct zs_pool *pool, zs_cell *cell, size_t bytes,
 	memcpy(at + i, &word, bytes - i);
 }
 
-static void check_payload(struct zs_pool *pool, zs_cell *cell, size_t bytes,
+static void check_payload(struct zs_arena *arena, zs_cell *cell, size_t bytes,
 			  uint64_t tag)
 {
-	const char *at = payload_of(pool, cell, bytes);
+	const char *at = payload_of(arena, cell, bytes);
 	uint64_t word = random_mix(tag);
 	size_t i;
 
@@ -115,21 +116,25 @@ static void requests_of_nothing_or_over_a_page_are_refused(void **state)
 	struct unit *u = *state;
 
 	for (size_t i = 0; i < ARRAY_SIZE(page_sizes); i++) {
-		struct zs_pool *pool = pool_new(&u->mem, page_sizes[i], CHAIN);
+		struct zs_arena *arena =
+			arena_new(&u->mem, page_sizes[i], CHAIN);
 		zs_cell cell = 77;
 
-		assert_int_equal(zs_malloc(pool, 0, &cell), -EINVAL);
-		assert_int_equal(zs_malloc(pool, page_sizes[i] + 1, &cell),
+		assert_int_equal(zs_alloc_object(arena, 0, &cell), -EINVAL);
+		assert_int_equal(
+			zs_alloc_object(arena, page_sizes[i] + 1, &cell),
+			-ENOSPC);
+		assert_int_equal(zs_alloc_object(arena, SIZE_MAX, &cell),
 				 -ENOSPC);
-		assert_int_equal(zs_malloc(pool, SIZE_MAX, &cell), -ENOSPC);
 		assert_int_equal(cell, 77);
-		assert_int_equal(span_held(&pool->span).bytes, 0);
-		assert_int_equal(zs_malloc(pool, 1, &cell), 0);
-		zs_free(pool, &cell, 1);
-		assert_int_equal(zs_malloc(pool, page_sizes[i], &cell), 0);
-		zs_free(pool, &cell, page_sizes[i]);
-		assert_true(zs_pool_check(pool));
-		zs_destroy_pool(pool);
+		assert_int_equal(span_held(&arena->span).bytes, 0);
+		assert_int_equal(zs_alloc_object(arena, 1, &cell), 0);
+		zs_free_object(arena, &cell, 1);
+		assert_int_equal(zs_alloc_object(arena, page_sizes[i], &cell),
+				 0);
+		zs_free_object(arena, &cell, page_sizes[i]);
+		assert_true(zs_arena_check(arena));
+		zs_arena_destroy(arena);
 	}
 }
 
@@ -140,15 +145,15 @@ static void D48_pools_survive_any_failing_hook(void **state)
 	uint64_t k, failed = 1;
 
 	for (k = 1; failed; k++) {
-		struct zs_pool *pool = (void *)u;
+		struct zs_arena *arena = (void *)u;
 		int err;
 
 		faulty_fail_nth(&u->hooks, FAULTY_ANY, k);
-		err = zs_create_pool(&u->mem, PAGE, CHAIN, &pool);
+		err = zs_arena_create(&u->mem, PAGE, CHAIN, &arena);
 		failed = faulty_fail_none(&u->hooks);
 		assert_int_equal(err, failed ? -ENOMEM : 0);
-		assert_true(failed ? !pool : !!pool);
-		zs_destroy_pool(pool);
+		assert_true(failed ? !arena : !!arena);
+		zs_arena_destroy(arena);
 		assert_int_equal(u->hooks.alloc_bytes, bytes);
 	}
 	assert_true(k > 2);
@@ -160,25 +165,25 @@ static void D48_requests_survive_any_failing_hook(void **state)
 	uint64_t k, failed = 1;
 
 	for (k = 1; failed; k++) {
-		struct zs_pool *pool = pool_new(&u->mem, PAGE, CHAIN);
+		struct zs_arena *arena = arena_new(&u->mem, PAGE, CHAIN);
 		zs_cell cell = 77;
 		int err;
 
 		faulty_fail_nth(&u->hooks, FAULTY_ANY, k);
-		err = zs_malloc(pool, 100, &cell);
+		err = zs_alloc_object(arena, 100, &cell);
 		failed = faulty_fail_none(&u->hooks);
 		assert_int_equal(err, failed ? -ENOMEM : 0);
 		if (failed)
 			assert_int_equal(cell, 77);
-		assert_int_equal(zs_get_total_pages(pool), failed ? 0 : 7);
-		assert_int_equal(slab_nr_objects(&pool->zspages), !failed);
-		assert_true(zs_pool_check(pool));
+		assert_int_equal(zs_arena_pages(arena), failed ? 0 : 7);
+		assert_int_equal(slab_nr_objects(&arena->zspages), !failed);
+		assert_true(zs_arena_check(arena));
 		if (failed) /* and once more */
-			assert_int_equal(zs_malloc(pool, 100, &cell), 0);
-		write_payload(pool, &cell, 100, k);
-		check_payload(pool, &cell, 100, k);
-		zs_free(pool, &cell, 100);
-		zs_destroy_pool(pool);
+			assert_int_equal(zs_alloc_object(arena, 100, &cell), 0);
+		write_payload(arena, &cell, 100, k);
+		check_payload(arena, &cell, 100, k);
+		zs_free_object(arena, &cell, 100);
+		zs_arena_destroy(arena);
 	}
 	assert_true(k > 2);
 }
@@ -187,7 +192,7 @@ static void D48_requests_survive_any_failing_hook(void **state)
 
 /* Objects of one size, in full zspages. */
 struct crowd {
-	struct zs_pool *pool;
+	struct zs_arena *arena;
 	unsigned nr;
 	zs_cell cells[4096];
 };
@@ -198,13 +203,13 @@ static void give_first(void *arg)
 {
 	struct crowd *crowd = arg;
 
-	zs_free(crowd->pool, &crowd->cells[0], CROWD_BYTES);
+	zs_free_object(crowd->arena, &crowd->cells[0], CROWD_BYTES);
 }
 
 static void take_one(struct crowd *crowd)
 {
 	assert_true(crowd->nr < ARRAY_SIZE(crowd->cells));
-	take(crowd->pool, CROWD_BYTES, &crowd->cells[crowd->nr++]);
+	take(crowd->arena, CROWD_BYTES, &crowd->cells[crowd->nr++]);
 }
 
 /* The first zspages need no hook: there is room in a slab and in a chunk. */
@@ -215,8 +220,8 @@ static void an_object_freed_meanwhile_does_for_a_zspage(void **state)
 	struct zs_class *class;
 
 	assert_non_null(crowd);
-	crowd->pool = pool_new(&u->mem, PAGE, CHAIN);
-	class = class_for(crowd->pool, CROWD_BYTES);
+	crowd->arena = arena_new(&u->mem, PAGE, CHAIN);
+	class = class_for(crowd->arena, CROWD_BYTES);
 	take_one(crowd);
 	do {
 		while (class->in_use < class->allocated)
@@ -225,64 +230,64 @@ static void an_object_freed_meanwhile_does_for_a_zspage(void **state)
 		take_one(crowd);
 	} while (!unit_memory_is_back(u));
 	assert_int_equal(class->in_use, class->allocated);
-	assert_true(zs_pool_check(crowd->pool));
-	zs_destroy_pool(crowd->pool);
+	assert_true(zs_arena_check(crowd->arena));
+	zs_arena_destroy(crowd->arena);
 	free(crowd);
 }
 
 static void a_fresh_zspage_hands_out_its_objects_in_order(void **state)
 {
 	struct unit *u = *state;
-	struct zs_pool *pool = pool_new(&u->mem, PAGE, CHAIN);
+	struct zs_arena *arena = arena_new(&u->mem, PAGE, CHAIN);
 
-	for (unsigned c = 0; c < pool->table.nr_classes; c++) {
-		struct zs_class_size size = pool->classes[c].size;
-		size_t bytes = size.bytes - (pool->classes[c].huge ? 0 : 8);
+	for (unsigned c = 0; c < arena->table.nr_classes; c++) {
+		struct zs_class_size size = arena->classes[c].size;
+		size_t bytes = size.bytes - (arena->classes[c].huge ? 0 : 8);
 		zs_cell cells[257];
 
-		take_many(pool, bytes, cells, size.objects + 1u);
+		take_many(arena, bytes, cells, size.objects + 1u);
 		for (unsigned i = 0; i < size.objects; i++)
 			assert_int_equal(cells[i], cells[0] + i * size.bytes);
-		assert_ptr_equal(zspage_of(pool, &cells[0])->base, cells[0]);
-		assert_ptr_not_equal(zspage_of(pool, &cells[size.objects]),
-				     zspage_of(pool, &cells[0]));
-		assert_true(zs_pool_check(pool));
-		give_many(pool, bytes, cells, size.objects + 1u);
+		assert_ptr_equal(zspage_of(arena, &cells[0])->base, cells[0]);
+		assert_ptr_not_equal(zspage_of(arena, &cells[size.objects]),
+				     zspage_of(arena, &cells[0]));
+		assert_true(zs_arena_check(arena));
+		give_many(arena, bytes, cells, size.objects + 1u);
 	}
-	zs_destroy_pool(pool);
+	zs_arena_destroy(arena);
 }
 
 static void the_object_freed_last_is_reused_first(void **state)
 {
 	struct unit *u = *state;
-	struct zs_pool *pool = pool_new(&u->mem, PAGE, CHAIN);
+	struct zs_arena *arena = arena_new(&u->mem, PAGE, CHAIN);
 	zs_cell cells[13];
 	uint64_t was[13];
 
-	take_many(pool, 1560, cells, 13);
+	take_many(arena, 1560, cells, 13);
 	for (int i = 0; i < 13; i++)
 		was[i] = cells[i];
-	zs_free(pool, &cells[3], 1560);
-	zs_free(pool, &cells[9], 1560);
-	zs_free(pool, &cells[1], 1560);
-	assert_true(zs_pool_check(pool));
-	take(pool, 1560, &cells[1]);
-	take(pool, 1560, &cells[3]);
-	take(pool, 1560, &cells[9]);
+	zs_free_object(arena, &cells[3], 1560);
+	zs_free_object(arena, &cells[9], 1560);
+	zs_free_object(arena, &cells[1], 1560);
+	assert_true(zs_arena_check(arena));
+	take(arena, 1560, &cells[1]);
+	take(arena, 1560, &cells[3]);
+	take(arena, 1560, &cells[9]);
 	assert_int_equal(cells[1], was[1]);
 	assert_int_equal(cells[3], was[9]);
 	assert_int_equal(cells[9], was[3]);
 	/* Freed objects come before fresh ones. */
-	zs_destroy_pool(pool);
-	pool = pool_new(&u->mem, PAGE, CHAIN);
-	take_many(pool, 1560, cells, 5);
+	zs_arena_destroy(arena);
+	arena = arena_new(&u->mem, PAGE, CHAIN);
+	take_many(arena, 1560, cells, 5);
 	was[2] = cells[2];
-	zs_free(pool, &cells[2], 1560);
-	take(pool, 1560, &cells[2]);
+	zs_free_object(arena, &cells[2], 1560);
+	take(arena, 1560, &cells[2]);
 	assert_int_equal(cells[2], was[2]);
-	take(pool, 1560, &cells[5]);
+	take(arena, 1560, &cells[5]);
 	assert_int_equal(cells[5], cells[4] + 1568);
-	zs_destroy_pool(pool);
+	zs_arena_destroy(arena);
 }
 
 /* ---- fullness ------------------------------------------------------------ */
@@ -305,83 +310,83 @@ static void fullness_has_the_kernels_values(void **state)
 static void a_zspage_heads_the_list_of_the_group_it_comes_to(void **state)
 {
 	struct unit *u = *state;
-	struct zs_pool *pool = pool_new(&u->mem, PAGE, CHAIN);
+	struct zs_arena *arena = arena_new(&u->mem, PAGE, CHAIN);
 
-	for (unsigned c = 0; c < pool->table.nr_classes; c++) {
-		struct zs_class *class = &pool->classes[c];
+	for (unsigned c = 0; c < arena->table.nr_classes; c++) {
+		struct zs_class *class = &arena->classes[c];
 		size_t bytes = class->size.bytes - (class->huge ? 0 : 8);
 		unsigned n = class->size.objects;
 		zs_cell cells[256];
 
 		for (unsigned used = 1; used <= n; used++) {
-			take(pool, bytes, &cells[used - 1]);
+			take(arena, bytes, &cells[used - 1]);
 			assert_ptr_equal(head_of(class, zs_fullness(used, n)),
-					 zspage_of(pool, &cells[0]));
+					 zspage_of(arena, &cells[0]));
 			if (n < 40)
-				assert_true(zs_pool_check(pool));
+				assert_true(zs_arena_check(arena));
 		}
 		for (unsigned used = n; used-- > 1;) {
-			zs_free(pool, &cells[used], bytes);
+			zs_free_object(arena, &cells[used], bytes);
 			assert_ptr_equal(head_of(class, zs_fullness(used, n)),
-					 zspage_of(pool, &cells[0]));
+					 zspage_of(arena, &cells[0]));
 		}
-		zs_free(pool, &cells[0], bytes);
+		zs_free_object(arena, &cells[0], bytes);
 		for (unsigned g = 0; g < ZS_NR_GROUPS; g++)
 			assert_null(head_of(class, g));
 		assert_int_equal(class->allocated, 0);
 	}
-	assert_true(zs_pool_check(pool));
-	zs_destroy_pool(pool);
+	assert_true(zs_arena_check(arena));
+	zs_arena_destroy(arena);
 }
 
 static void the_fullest_zspage_serves_the_next_request(void **state)
 {
 	struct unit *u = *state;
-	struct zs_pool *pool = pool_new(&u->mem, PAGE, CHAIN);
+	struct zs_arena *arena = arena_new(&u->mem, PAGE, CHAIN);
 	struct zspage *half, *fuller;
 	zs_cell cells[26], more[3];
 
-	take_many(pool, 1560, cells, 26);
-	half = zspage_of(pool, &cells[0]);
-	fuller = zspage_of(pool, &cells[13]);
+	take_many(arena, 1560, cells, 26);
+	half = zspage_of(arena, &cells[0]);
+	fuller = zspage_of(arena, &cells[13]);
 	assert_ptr_not_equal(half, fuller);
-	zs_free(pool, &cells[13], 1560);
-	zs_free(pool, &cells[14], 1560);
+	zs_free_object(arena, &cells[13], 1560);
+	zs_free_object(arena, &cells[14], 1560);
 	for (int i = 0; i < 6; i++) /* the last to change */
-		zs_free(pool, &cells[i], 1560);
-	take(pool, 1560, &more[0]);
-	assert_ptr_equal(zspage_of(pool, &more[0]), fuller);
-	take(pool, 1560, &more[1]);
-	assert_ptr_equal(zspage_of(pool, &more[1]), fuller);
-	take(pool, 1560, &more[2]);
-	assert_ptr_equal(zspage_of(pool, &more[2]), half);
-	assert_int_equal(zs_get_total_pages(pool), 10);
-	assert_true(zs_pool_check(pool));
-	zs_destroy_pool(pool);
+		zs_free_object(arena, &cells[i], 1560);
+	take(arena, 1560, &more[0]);
+	assert_ptr_equal(zspage_of(arena, &more[0]), fuller);
+	take(arena, 1560, &more[1]);
+	assert_ptr_equal(zspage_of(arena, &more[1]), fuller);
+	take(arena, 1560, &more[2]);
+	assert_ptr_equal(zspage_of(arena, &more[2]), half);
+	assert_int_equal(zs_arena_pages(arena), 10);
+	assert_true(zs_arena_check(arena));
+	zs_arena_destroy(arena);
 }
 
 static void of_equally_full_zspages_the_last_to_come_serves(void **state)
 {
 	struct unit *u = *state;
-	struct zs_pool *pool = pool_new(&u->mem, PAGE, CHAIN);
+	struct zs_arena *arena = arena_new(&u->mem, PAGE, CHAIN);
 	struct zspage *a, *b;
 	zs_cell cells[256], more[2];
 
-	take_many(pool, 24, cells, 256);
-	a = zspage_of(pool, &cells[0]);
-	b = zspage_of(pool, &cells[128]);
-	zs_free(pool, &cells[0], 24);
-	zs_free(pool, &cells[128], 24);
+	take_many(arena, 24, cells, 256);
+	a = zspage_of(arena, &cells[0]);
+	b = zspage_of(arena, &cells[128]);
+	zs_free_object(arena, &cells[0], 24);
+	zs_free_object(arena, &cells[128], 24);
 	/* Its group does not change, so neither does its place. */
-	zs_free(pool, &cells[1], 24);
-	assert_ptr_equal(head_of(class_for(pool, 24), 10), b);
-	take(pool, 24, &more[0]); /* b is full now */
-	assert_ptr_equal(zspage_of(pool, &more[0]), b);
-	assert_ptr_equal(head_of(class_for(pool, 24), ZS_FULL), b);
-	take(pool, 24, &more[1]);
-	assert_ptr_equal(zspage_of(pool, &more[1]), a);
-	assert_true(zs_pool_check(pool));
-	zs_destroy_pool(pool);
+	zs_free_object(arena, &cells[1], 24);
+	assert_ptr_equal(head_of(class_for(arena, 24), 10), b);
+	take(arena, 24, &more[0]); /* b is full now */
+	assert_ptr_equal(zspage_of(arena, &more[0]), b);
+	assert_ptr_equal(head_of(class_for(arena, 24), ZS_FULL), b);
+	take(arena, 24, &more[1]);
+	assert_ptr_equal(zspage_of(arena, &more[1]), a);
+	assert_true(zs_arena_check(arena));
+	zs_arena_destroy(arena);
 }
 
 /* ---- pages --------------------------------------------------------------- */
@@ -389,136 +394,136 @@ static void of_equally_full_zspages_the_last_to_come_serves(void **state)
 static void the_last_free_gives_back_the_chain(void **state)
 {
 	struct unit *u = *state;
-	struct zs_pool *pool = pool_new(&u->mem, PAGE, CHAIN);
+	struct zs_arena *arena = arena_new(&u->mem, PAGE, CHAIN);
 
-	for (unsigned c = 0; c < pool->table.nr_classes; c++) {
-		struct zs_class_size size = pool->classes[c].size;
-		size_t bytes = size.bytes - (pool->classes[c].huge ? 0 : 8);
+	for (unsigned c = 0; c < arena->table.nr_classes; c++) {
+		struct zs_class_size size = arena->classes[c].size;
+		size_t bytes = size.bytes - (arena->classes[c].huge ? 0 : 8);
 		zs_cell cells[257];
 
-		take_many(pool, bytes, cells, size.objects);
-		assert_int_equal(zs_get_total_pages(pool), size.pages);
-		take(pool, bytes, &cells[size.objects]);
-		assert_int_equal(zs_get_total_pages(pool), 2 * size.pages);
-		zs_free(pool, &cells[size.objects], bytes);
-		assert_int_equal(zs_get_total_pages(pool), size.pages);
-		give_many(pool, bytes, cells, size.objects);
-		assert_int_equal(zs_get_total_pages(pool), 0);
-		assert_int_equal(span_held(&pool->span).bytes, 0);
+		take_many(arena, bytes, cells, size.objects);
+		assert_int_equal(zs_arena_pages(arena), size.pages);
+		take(arena, bytes, &cells[size.objects]);
+		assert_int_equal(zs_arena_pages(arena), 2 * size.pages);
+		zs_free_object(arena, &cells[size.objects], bytes);
+		assert_int_equal(zs_arena_pages(arena), size.pages);
+		give_many(arena, bytes, cells, size.objects);
+		assert_int_equal(zs_arena_pages(arena), 0);
+		assert_int_equal(span_held(&arena->span).bytes, 0);
 	}
-	zs_destroy_pool(pool);
+	zs_arena_destroy(arena);
 }
 
 static void a_huge_payload_has_a_page_and_no_header(void **state)
 {
 	struct unit *u = *state;
-	struct zs_pool *pool = pool_new(&u->mem, PAGE, CHAIN);
+	struct zs_arena *arena = arena_new(&u->mem, PAGE, CHAIN);
 	static const size_t sizes[] = { 3625, 4000, 4088, 4089, 4095, 4096 };
 	zs_cell cells[ARRAY_SIZE(sizes)];
 
-	assert_int_equal(zs_huge_class_size(pool), 3625);
+	assert_int_equal(zs_arena_huge_bytes(arena), 3625);
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
-		take(pool, sizes[i], &cells[i]);
+		take(arena, sizes[i], &cells[i]);
 		assert_int_equal(cells[i] % PAGE, 0);
-		assert_ptr_equal(zs_payload(pool, &cells[i], sizes[i]),
+		assert_ptr_equal(zs_payload(arena, &cells[i], sizes[i]),
 				 cells[i]);
-		assert_int_equal(zs_get_total_pages(pool), i + 1);
-		write_payload(pool, &cells[i], sizes[i], i);
+		assert_int_equal(zs_arena_pages(arena), i + 1);
+		write_payload(arena, &cells[i], sizes[i], i);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
-		check_payload(pool, &cells[i], sizes[i], i);
-		zs_free(pool, &cells[i], sizes[i]);
+		check_payload(arena, &cells[i], sizes[i], i);
+		zs_free_object(arena, &cells[i], sizes[i]);
 	}
-	assert_int_equal(zs_get_total_pages(pool), 0);
-	zs_destroy_pool(pool);
+	assert_int_equal(zs_arena_pages(arena), 0);
+	zs_arena_destroy(arena);
 }
 
 static void a_pool_ends_with_whatever_is_left_in_it(void **state)
 {
 	struct unit *u = *state;
-	struct zs_pool *pool = pool_new(&u->mem, PAGE, CHAIN);
+	struct zs_arena *arena = arena_new(&u->mem, PAGE, CHAIN);
 	zs_cell cells[500];
 
-	zs_destroy_pool(NULL);
+	zs_arena_destroy(NULL);
 	for (unsigned i = 0; i < 500; i++)
-		take(pool, 1 + i * 8, &cells[i]);
-	zs_destroy_pool(pool);
+		take(arena, 1 + i * 8, &cells[i]);
+	zs_arena_destroy(arena);
 }
 
 /* ---- payloads of every size ---------------------------------------------- */
 
 /* Three zspages' objects of one size: written, thinned out, written again. */
-static void exercise_size(struct zs_pool *pool, size_t bytes, zs_cell *cells)
+static void exercise_size(struct zs_arena *arena, size_t bytes, zs_cell *cells)
 {
-	unsigned n = 3u * class_for(pool, bytes)->size.objects;
+	unsigned n = 3u * class_for(arena, bytes)->size.objects;
 	uint64_t tag = (uint64_t)bytes << 32;
 
 	for (unsigned i = 0; i < n; i++) {
-		take(pool, bytes, &cells[i]);
-		write_payload(pool, &cells[i], bytes, tag + i);
+		take(arena, bytes, &cells[i]);
+		write_payload(arena, &cells[i], bytes, tag + i);
 	}
 	for (unsigned i = 0; i < n; i++)
-		check_payload(pool, &cells[i], bytes, tag + i);
+		check_payload(arena, &cells[i], bytes, tag + i);
 	for (unsigned i = 0; i < n; i += 2)
-		zs_free(pool, &cells[i], bytes);
+		zs_free_object(arena, &cells[i], bytes);
 	for (unsigned i = 1; i < n; i += 2) {
-		check_payload(pool, &cells[i], bytes, tag + i);
-		write_payload(pool, &cells[i], bytes, ~(tag + i));
+		check_payload(arena, &cells[i], bytes, tag + i);
+		write_payload(arena, &cells[i], bytes, ~(tag + i));
 		if (i > 2)
-			check_payload(pool, &cells[i - 2], bytes,
+			check_payload(arena, &cells[i - 2], bytes,
 				      ~(tag + i - 2));
 	}
 	if (bytes % 64 == 1)
-		CHECK(zs_pool_check(pool));
+		CHECK(zs_arena_check(arena));
 	for (unsigned i = 1; i < n; i += 2) {
-		check_payload(pool, &cells[i], bytes, ~(tag + i));
-		zs_free(pool, &cells[i], bytes);
+		check_payload(arena, &cells[i], bytes, ~(tag + i));
+		zs_free_object(arena, &cells[i], bytes);
 	}
 }
 
 static void D50_objects_of_every_size_keep_their_bytes(void **state)
 {
 	zs_cell cells[3 * 256];
-	struct zs_pool *pool;
+	struct zs_arena *arena;
 	struct mem mem;
 
 	(void)state;
 	assert_int_equal(mem_init(&mem, NULL), 0);
-	pool = pool_new(&mem, PAGE, CHAIN);
+	arena = arena_new(&mem, PAGE, CHAIN);
 	for (size_t bytes = 1; bytes <= PAGE; bytes++) {
-		exercise_size(pool, bytes, cells);
-		assert_int_equal(zs_get_total_pages(pool), 0);
+		exercise_size(arena, bytes, cells);
+		assert_int_equal(zs_arena_pages(arena), 0);
 		if (bytes % 256 == 0)
 			watchdog_progress();
 	}
-	zs_destroy_pool(pool);
+	zs_arena_destroy(arena);
 	mem_exit(&mem);
 }
 
 static void class_borders_with(struct unit *u, uint32_t page, uint32_t chain)
 {
-	struct zs_pool *pool = pool_new(&u->mem, page, chain);
+	struct zs_arena *arena = arena_new(&u->mem, page, chain);
 	size_t sizes[3 * ZS_MAX_CLASSES];
 	zs_cell cells[3 * ZS_MAX_CLASSES];
 	unsigned n = 0;
 
-	for (unsigned c = 0; c < pool->table.nr_classes; c++)
+	for (unsigned c = 0; c < arena->table.nr_classes; c++)
 		for (size_t d = 7; d <= 9; d++)
-			sizes[n++] = pool->classes[c].size.bytes - d;
+			sizes[n++] = arena->classes[c].size.bytes - d;
 	sizes[n - 3] = page - 1;
 	sizes[n - 2] = page;
 	for (unsigned i = 0; i < n; i++) {
-		take(pool, sizes[i], &cells[i]);
-		write_payload(pool, &cells[i], sizes[i], i);
+		take(arena, sizes[i], &cells[i]);
+		write_payload(arena, &cells[i], sizes[i], i);
 	}
-	assert_true(zs_pool_check(pool));
+	assert_true(zs_arena_check(arena));
 	for (unsigned i = 0; i < n; i++)
-		check_payload(pool, &cells[i], sizes[i], i);
+		check_payload(arena, &cells[i], sizes[i], i);
 	for (unsigned i = 0; i < n; i++)
-		zs_free(pool, &cells[i], sizes[i]);
-	assert_true(zs_pool_check(pool));
-	assert_int_equal(span_held(&pool->span).bytes, 0);
-	zs_destroy_pool(pool);
+		zs_free_object(arena, &cells[i], sizes[i]);
+	assert_true(zs_arena_check(arena));
+	assert_int_equal(span_held(&arena->span).bytes, 0);
+	zs_arena_destroy(arena);
 }
 
 static void D58_objects_at_class_borders_keep_their_bytes(void **state)
@@ -546,12 +551,12 @@ static void D58_chains_of_one_page_keep_their_bytes(void **state)
 static size_t pages_for(struct mem *mem, size_t bytes)
 {
 	static zs_cell cells[NR_MEASURED];
-	struct zs_pool *pool = pool_new(mem, PAGE, CHAIN);
+	struct zs_arena *arena = arena_new(mem, PAGE, CHAIN);
 	size_t pages;
 
-	take_many(pool, bytes, cells, NR_MEASURED);
-	pages = zs_get_total_pages(pool);
-	zs_destroy_pool(pool);
+	take_many(arena, bytes, cells, NR_MEASURED);
+	pages = zs_arena_pages(arena);
+	zs_arena_destroy(arena);
 	return pages;
 }
 
@@ -604,22 +609,22 @@ struct object {
 };
 
 struct market {
-	struct zs_pool *pool;
+	struct zs_arena *arena;
 	_Atomic(struct object *) places[NR_PLACES];
 	unsigned rounds;
 };
 
-static void end_object(struct zs_pool *pool, struct object *object)
+static void end_object(struct zs_arena *arena, struct object *object)
 {
 	if (!object)
 		return;
-	check_payload(pool, &object->cell, object->bytes, object->tag);
-	zs_free(pool, &object->cell, object->bytes);
+	check_payload(arena, &object->cell, object->bytes, object->tag);
+	zs_free_object(arena, &object->cell, object->bytes);
 	free(object);
 }
 
 /* Few classes, so that threads meet in them. */
-static struct object *new_object(struct zs_pool *pool, struct rng *rng)
+static struct object *new_object(struct zs_arena *arena, struct rng *rng)
 {
 	static const size_t sizes[] = { 20, 700, 1560, 2700, 3000, 4096 };
 	struct object *object = malloc(sizeof(*object));
@@ -627,8 +632,8 @@ static struct object *new_object(struct zs_pool *pool, struct rng *rng)
 	CHECK(object);
 	object->bytes = sizes[rng_below(rng, ARRAY_SIZE(sizes))];
 	object->tag = rng_next(rng);
-	take(pool, object->bytes, &object->cell);
-	write_payload(pool, &object->cell, object->bytes, object->tag);
+	take(arena, object->bytes, &object->cell);
+	write_payload(arena, &object->cell, object->bytes, object->tag);
 	return object;
 }
 
@@ -640,14 +645,14 @@ static void trade(unsigned index, void *arg)
 	rng_init(&rng, index);
 	for (unsigned i = 0; i < m->rounds; i++) {
 		struct object *object =
-			rng_below(&rng, 8) ? new_object(m->pool, &rng) : NULL;
+			rng_below(&rng, 8) ? new_object(m->arena, &rng) : NULL;
 
 		end_object(
-			m->pool,
+			m->arena,
 			atomic_exchange(&m->places[rng_below(&rng, NR_PLACES)],
 					object));
 		/* D54: never below 0, never above what there can be. */
-		CHECK(zs_get_total_pages(m->pool) <=
+		CHECK(zs_arena_pages(m->arena) <=
 		      (NR_PLACES + NR_THREADS) * CHAIN);
 	}
 	watchdog_progress();
@@ -661,15 +666,15 @@ static void D54_threads_may_allocate_and_free_at_once(void **state)
 	(void)state;
 	assert_non_null(m);
 	assert_int_equal(mem_init(&mem, NULL), 0);
-	m->pool = pool_new(&mem, PAGE, CHAIN);
+	m->arena = arena_new(&mem, PAGE, CHAIN);
 	m->rounds = 10000;
 	run_threads(NR_THREADS, trade, m);
-	assert_true(zs_pool_check(m->pool));
+	assert_true(zs_arena_check(m->arena));
 	for (int i = 0; i < NR_PLACES; i++)
-		end_object(m->pool, m->places[i]);
-	assert_true(zs_pool_check(m->pool));
-	assert_int_equal(span_held(&m->pool->span).bytes, 0);
-	zs_destroy_pool(m->pool);
+		end_object(m->arena, m->places[i]);
+	assert_true(zs_arena_check(m->arena));
+	assert_int_equal(span_held(&m->arena->span).bytes, 0);
+	zs_arena_destroy(m->arena);
 	mem_exit(&mem);
 	free(m);
 }
@@ -677,7 +682,7 @@ static void D54_threads_may_allocate_and_free_at_once(void **state)
 /* ---- misuse -------------------------------------------------------------- */
 
 struct misuse {
-	struct zs_pool *pool;
+	struct zs_arena *arena;
 	zs_cell cell;
 	size_t bytes;
 };
@@ -686,28 +691,28 @@ static void free_it(void *arg)
 {
 	struct misuse *m = arg;
 
-	zs_free(m->pool, &m->cell, m->bytes);
+	zs_free_object(m->arena, &m->cell, m->bytes);
 }
 
 static void D53_a_debug_build_detects_wrong_frees(void **state)
 {
 #ifdef ZSWAP_DEBUG_CHECKS
 	struct unit *u = *state;
-	struct misuse m = { pool_new(&u->mem, PAGE, CHAIN), 0, 100 };
+	struct misuse m = { arena_new(&u->mem, PAGE, CHAIN), 0, 100 };
 	zs_cell other;
 
-	take(m.pool, 100, &other);
-	take(m.pool, 100, &m.cell);
+	take(m.arena, 100, &other);
+	take(m.arena, 100, &m.cell);
 	assert_false(unit_dies(free_it, &m));
 	m.bytes = 1000; /* of another class */
 	assert_true(unit_dies(free_it, &m));
 	m.bytes = 100;
-	zs_free(m.pool, &m.cell, 100);
+	zs_free_object(m.arena, &m.cell, 100);
 	assert_true(unit_dies(free_it, &m)); /* again */
 	m.cell = other + 16;                 /* made up */
 	assert_true(unit_dies(free_it, &m));
-	assert_true(zs_pool_check(m.pool));
-	zs_destroy_pool(m.pool);
+	assert_true(zs_arena_check(m.arena));
+	zs_arena_destroy(m.arena);
 #else
 	(void)state, (void)free_it;
 	skip();
@@ -717,19 +722,19 @@ static void D53_a_debug_build_detects_wrong_frees(void **state)
 static void D64_a_zspage_beyond_the_limit_is_refused_as_such(void **state)
 {
 	struct unit *u = *state;
-	struct zs_pool *pool = pool_new(&u->mem, PAGE, CHAIN);
+	struct zs_arena *arena = arena_new(&u->mem, PAGE, CHAIN);
 	zs_cell cells[3] = { 0 };
 
 	atomic_store(&u->mem.held_max_bytes, 2 * PAGE);
-	take_many(pool, PAGE, cells, 2);
-	assert_int_equal(zs_malloc(pool, PAGE, &cells[2]), -EDQUOT);
-	assert_int_equal(zs_malloc(pool, 100, &cells[2]), -EDQUOT);
+	take_many(arena, PAGE, cells, 2);
+	assert_int_equal(zs_alloc_object(arena, PAGE, &cells[2]), -EDQUOT);
+	assert_int_equal(zs_alloc_object(arena, 100, &cells[2]), -EDQUOT);
 	assert_int_equal(cells[2], 0);
-	assert_true(zs_pool_check(pool));
+	assert_true(zs_arena_check(arena));
 	atomic_store(&u->mem.held_max_bytes, 3 * PAGE);
-	take(pool, PAGE, &cells[2]);
-	give_many(pool, PAGE, cells, 3);
-	zs_destroy_pool(pool);
+	take(arena, PAGE, &cells[2]);
+	give_many(arena, PAGE, cells, 3);
+	zs_arena_destroy(arena);
 }
 
 int main(int argc, char **argv)
