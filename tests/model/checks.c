@@ -77,17 +77,18 @@ static void check_sums(const struct model *m, const struct zswap_stats *s)
 
 /*
  * With a thread that ends pools it is a matter of moments: it may have one in
- * hand that another call would have ended at once.
+ * hand that another call would have ended at once. Statistics that are read
+ * while it ends the last one may have been read in part before that.
  */
 static struct zswap_stats settled_stats(struct world *w)
 {
 	unsigned expected = model_pools(&w->m);
-	struct zswap_stats stats = io_stats(w->z);
+	struct zswap_stats stats;
 
-	while (stats.pools > expected && faulty_held(&w->hooks).threads) {
+	while (io_stats(w->z).pools > expected &&
+	       faulty_held(&w->hooks).threads)
 		sched_yield();
-		stats = io_stats(w->z);
-	}
+	stats = io_stats(w->z);
 	CHECK(stats.pools >= expected);
 	CHECK(stats.pools == expected || w->dead_may_wait);
 	return stats;

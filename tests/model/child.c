@@ -38,6 +38,32 @@ static void open_log(void)
 	CHECK(ftruncate(log_fd, 0) == 0 && lseek(log_fd, 0, SEEK_SET) == 0);
 }
 
+extern const char __executable_start[]; /* the linker's */
+
+/*
+ * The library's checks trap. On return the signal comes again and ends the
+ * child. A thread of the cache has it blocked, and ends the child at once.
+ */
+static void tell_trap(int signal, siginfo_t *info, void *context)
+{
+	(void)signal, (void)context;
+	dprintf(STDERR_FILENO, "trap at %#tx of the program (addr2line -i)\n",
+		(const char *)info->si_addr - __executable_start);
+}
+
+/* Unless a sanitizer does, which says more. */
+static void watch_trap(int signal)
+{
+	const struct sigaction watch = { .sa_sigaction = tell_trap,
+					 .sa_flags =
+						 SA_SIGINFO | SA_RESETHAND };
+	struct sigaction now;
+
+	CHECK(sigaction(signal, NULL, &now) == 0);
+	if (now.sa_handler == SIG_DFL)
+		CHECK(sigaction(signal, &watch, NULL) == 0);
+}
+
 void child_progress(void)
 {
 	alarm(child_hang_s);
@@ -47,6 +73,8 @@ static _Noreturn void run_child(struct sequence *sequence, unsigned hang_s)
 {
 	CHECK(dup2(log_fd, STDERR_FILENO) == STDERR_FILENO);
 	child_hang_s = hang_s;
+	watch_trap(SIGILL);
+	watch_trap(SIGTRAP); /* on some processors */
 	child_progress();
 	world_run(sequence);
 	exit(0);

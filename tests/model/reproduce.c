@@ -71,8 +71,18 @@ struct zswap_stats io_stats(struct zswap *z)
 	return stats;
 }
 
+/*
+ * The library gives these numbers out too, and so they are all taken before it
+ * starts a thread. The checks of a debug build know who holds a lock by its
+ * number: a thread of the same one would seem to take a lock twice.
+ */
 void io_be_thread(unsigned number)
 {
+	static unsigned nr_taken;
+
+	CHECK(number < IO_THREADS);
+	while (nr_taken < IO_THREADS)
+		nr_taken = thread_number_new() + 1;
 	thread_number_plus_one = number + 1;
 }
 

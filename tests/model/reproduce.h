@@ -65,9 +65,13 @@ struct zswap_folio io_folio(struct io *io, zswap_slot_t slot, unsigned nr,
 
 struct zswap_stats io_stats(struct zswap *z);
 
+/* Numbers of threads that no other thread gets: 0 .. IO_THREADS - 1. */
+#define IO_THREADS 8
+
 /*
  * The calls to come are made as if by the thread of this number: what the
- * library has in shards it takes from other ones.
+ * library has in shards it takes from other ones. The first time there must be
+ * no other thread yet.
  */
 void io_be_thread(unsigned number);
 
