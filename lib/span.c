@@ -8,8 +8,8 @@
 #define WORD_BITS 64
 #define NR_WORDS (SPAN_CHUNK_GRANULES / WORD_BITS)
 
-/* Runs that go back in one round: bounds the stack and each call's work. */
-#define TRIM_RUNS 32
+/* Runs that go back in one round: more would delay the call that frees one. */
+#define TRIM_RUNS 8
 
 /*
  * Invariants, under the lock:
@@ -252,6 +252,10 @@ static struct chunk *chunk_map(struct span_pool *span)
 
 	if (!chunk)
 		return NULL;
+	if ((uint64_t)(uintptr_t)chunk >> SPAN_ADDRESS_BITS) {
+		mem_unmap(span->mem, chunk, span->chunk_bytes);
+		return NULL;
+	}
 	add_to(&span->mem->metadata_bytes, header_bytes(span));
 	chunk_reset(span, chunk);
 	poison_forbid((char *)chunk + header_bytes(span),
@@ -369,7 +373,11 @@ static void chunk_dispose(struct span_pool *span, struct chunk *chunk)
 
 static size_t reserve_limit(const struct span_pool *span)
 {
-	return span->nr_used / MEM_RESERVE_SHARE;
+	size_t small = span->nr_used / MEM_RESERVE_SHARE;
+	size_t steady = SPAN_RESERVE_BYTES >> span->granule_shift;
+	size_t large = span->nr_used / SPAN_RESERVE_SHARE;
+
+	return min_size(small, max_size(steady, large));
 }
 
 /*

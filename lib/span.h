@@ -19,9 +19,9 @@
  * *Held* is the memory that is really there: what is used, and the *reserve*,
  * which is what waits. The reserve saves page faults (about 2 us each, as much
  * as loading a page) where runs come and go. It is kept within 1/32 of what is
- * used, oldest given back first, so that an empty pool holds nothing. A larger
- * share would hold more and save little: steady churn needs only the runs of a
- * few operations.
+ * used, and where that is more than 256 KiB within these, or 1/128; oldest given
+ * back first, so that an empty pool holds nothing. A larger share would hold
+ * more and save little: steady churn needs only the runs of a few operations.
  *
  * Memory goes back inside a chunk by the purge hook, never by unmapping parts,
  * and outside the lock. A chunk without used granules is unmapped, but for one
@@ -43,6 +43,14 @@
 
 #define SPAN_MAX_RUN 16
 #define SPAN_CHUNK_GRANULES 1024
+/* What may wait: MEM_RESERVE_SHARE, and from these bytes on this share. */
+#define SPAN_RESERVE_BYTES ((size_t)256 * 1024)
+#define SPAN_RESERVE_SHARE 128
+/*
+ * Addresses have fewer bits than this, so that a word has room for more: what
+ * is above, which a system maps only if asked to, is not used.
+ */
+#define SPAN_ADDRESS_BITS 48
 
 struct chunk;
 
