@@ -55,7 +55,7 @@ int entry_set_payload(struct zswap *z, struct pool *pool, struct entry *e,
 
 	if (err)
 		return err;
-	object = zs_payload(pool->zs, &e->cell, len);
+	object = zs_payload(&e->cell);
 	memcpy(object, payload, len);
 	/* Of the copy: the caller may be changing a raw page this instant. */
 	if (z->checksum)
@@ -139,6 +139,54 @@ struct entry *entry_unlink(struct cluster *cluster, unsigned slot)
 	return e;
 }
 
+/* ---- moving -------------------------------------------------------------- */
+
+static struct entry *entry_of(zs_cell *cell)
+{
+	return container_of(cell, struct entry, cell);
+}
+
+/* Seen without a pin, the entry is complete, by the release of publishing. */
+static size_t may_move(zs_cell *cell)
+{
+	struct entry *e = entry_of(cell);
+
+	if (atomic_load_explicit(&e->refs, memory_order_acquire) != ENTRY_SLOT)
+		return 0;
+	return length_of(entry_info(e));
+}
+
+static bool move(zs_cell *cell, uint64_t place)
+{
+	struct entry *e = entry_of(cell);
+	uint32_t refs = ENTRY_SLOT;
+
+	if (!atomic_compare_exchange_strong_explicit(
+		    &e->refs, &refs, ENTRY_SLOT | ENTRY_MOVING,
+		    memory_order_acquire, memory_order_relaxed))
+		return false;
+	atomic_store_explicit(cell, place, memory_order_relaxed);
+	atomic_fetch_and_explicit(&e->refs, ~ENTRY_MOVING,
+				  memory_order_release);
+	return true;
+}
+
+const struct zs_owner entry_owner = { may_move, move };
+
+/*
+ * An object that was being moved when its entry was pinned is at its new place
+ * after two instructions of the mover; no other move begins while there is a
+ * pin.
+ */
+static void wait_for_move(struct entry *e)
+{
+	unsigned round = 0;
+
+	while (unlikely(atomic_load_explicit(&e->refs, memory_order_acquire) &
+			ENTRY_MOVING))
+		wait_a_moment(&round);
+}
+
 /* ---- without a lock ------------------------------------------------------ */
 
 /* Drops references, and frees the entry if they were the last. */
@@ -208,7 +256,8 @@ int entry_read(struct zswap *z, struct entry *e, void *page)
 		return 0;
 	}
 	pool = pool_of(z, info);
-	payload = zs_payload(pool->zs, &e->cell, len);
+	wait_for_move(e);
+	payload = zs_payload(&e->cell);
 	prefetch_payload(payload, len);
 	if (info & ENTRY_RAW)
 		memcpy(page, payload, len);
@@ -223,8 +272,10 @@ void entry_will_free(struct zswap *z, struct entry *e)
 {
 	uint32_t info = entry_info(e);
 
-	if (length_of(info))
-		zs_will_free(pool_of(z, info)->zs, &e->cell, length_of(info));
+	if (length_of(info)) {
+		wait_for_move(e);
+		zs_will_free(pool_of(z, info)->zs, &e->cell);
+	}
 }
 
 /*

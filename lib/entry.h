@@ -122,7 +122,7 @@
  * a version only if it was still there when it took it. A folio's pages are
  * pinned under all its clusters' locks at once, and taken likewise.
  *
- * COMPACTION (later) may move an entry's object while the class's lock keeps it
+ * COMPACTION may move an entry's object while the class's lock keeps it
  * from being freed: refs exactly SLOT, read with acquire, or leave it (it is
  * pinned: a reader's, or still being built) and count a skip; copy the object;
  * refs from exactly SLOT to SLOT | MOVING by compare-and-swap (acquire; if it
@@ -186,6 +186,7 @@ static_assert(ENTRY_LENGTH_MASK >= 65536, "the largest page's length must fit");
 
 #define ENTRY_PINS_MASK 0x3fffu
 #define ENTRY_SLOT 0x4000u
+#define ENTRY_MOVING 0x8000u
 #define ENTRY_REFS_MASK (ENTRY_SLOT | ENTRY_PINS_MASK)
 /* With this many more pins wait: threads that peek at one page at a moment. */
 #define ENTRY_MAX_PINS 0x3000u
@@ -204,6 +205,9 @@ static inline enum zswap_state entry_state(struct entry *e)
 		return ZSWAP_FILLED;
 	return info & ENTRY_RAW ? ZSWAP_RAW : ZSWAP_STORED;
 }
+
+/* Entries, as the cells of objects that may be moved. */
+extern const struct zs_owner entry_owner;
 
 /* ---- making and freeing -------------------------------------------------- */
 

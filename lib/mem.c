@@ -59,7 +59,7 @@ static char *map_and_cut(size_t bytes, size_t align)
 /*
  * Mappings mostly come next to each other, so that one of its own size is
  * aligned if the one before was. A child gets none of it (a fork then copies no
- * page tables for it), and no huge page, because parts are given back.
+ * page tables for it).
  */
 static void *default_map(void *ctx, size_t bytes, size_t align)
 {
@@ -70,10 +70,8 @@ static void *default_map(void *ctx, size_t bytes, size_t align)
 		munmap(addr, bytes);
 		addr = map_and_cut(bytes, align);
 	}
-	if (addr) {
-		madvise(addr, bytes, MADV_NOHUGEPAGE);
+	if (addr)
 		madvise(addr, bytes, MADV_DONTFORK);
-	}
 	return addr;
 }
 
@@ -158,11 +156,29 @@ void mem_free(struct mem *mem, void *ptr, size_t bytes, size_t align)
 	errno = saved_errno;
 }
 
+/*
+ * No huge pages unless asked for, because parts are given back; a kernel
+ * without them does not matter. That a mapping is dumped does.
+ */
+static int advise(const struct mem *mem, void *addr, size_t bytes)
+{
+	bool huge = mem->memory_flags & ZSWAP_MEM_HUGE_PAGES;
+
+	madvise(addr, bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+	if (mem->memory_flags & ZSWAP_MEM_NO_DUMP)
+		return madvise(addr, bytes, MADV_DONTDUMP);
+	return 0;
+}
+
 void *mem_map(struct mem *mem, size_t bytes, size_t align)
 {
 	int saved_errno = errno;
 	void *addr = mem->hooks.map(mem->hooks.ctx, bytes, align);
 
+	if (addr && mem->hooks.map == default_map && advise(mem, addr, bytes)) {
+		mem->hooks.unmap(mem->hooks.ctx, addr, bytes);
+		addr = NULL;
+	}
 	errno = saved_errno;
 	return addr;
 }
@@ -362,6 +378,7 @@ int mem_init(struct mem *mem, const struct zswap_hooks *hooks)
 	mem->nr_cpus = cpus < 1 ? 1 : cpus > 256 ? 256 : (unsigned)cpus;
 	/* Two for each processor, so that few threads share one. */
 	mem->nr_shards = shards_for(2 * mem->nr_cpus);
+	mem->memory_flags = 0;
 	mem->owner_page = NULL;
 	mem->owner_pid = getpid();
 	return owner_page_init(mem);

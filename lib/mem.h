@@ -45,6 +45,8 @@ struct mem {
 	 */
 	_Atomic uint64_t held;
 	_Atomic uint64_t held_max_bytes; /* the limit; see limit.h */
+	unsigned
+		memory_flags; /* ZSWAP_MEM_..., for mappings made from now on */
 	size_t os_page;
 	unsigned nr_shards; /* a power of two, two per processor or 16 */
 	unsigned nr_cpus; /* online, 256 at most: contexts are made for each */

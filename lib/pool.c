@@ -29,18 +29,20 @@ void pool_delete(struct pool *pool)
 	mem_free(pool->mem, pool, pool_bytes(pool->mem), CACHE_LINE);
 }
 
-int pool_open(struct pool *pool, const struct spec *spec, uint32_t page_bytes)
+int pool_open(struct pool *pool, const struct spec *spec,
+	      const struct zs_params *zs)
 {
-	int err = comp_create(pool->mem, spec, page_bytes, &pool->comp);
+	int err = comp_create(pool->mem, spec, zs->page_bytes, &pool->comp);
 
 	if (err)
 		return err;
-	err = zs_arena_create(pool->mem, page_bytes, POOL_CHAIN, &pool->zs);
+	err = zs_arena_create(pool->mem, zs, &pool->zs);
 	if (err) {
 		pool_close(pool); /* accepts a half-built pool */
 		return err;
 	}
-	pool->zs->span.slack_bytes = (uint64_t)pool->comp->batch * page_bytes;
+	pool->zs->span.slack_bytes =
+		(uint64_t)pool->comp->batch * zs->page_bytes;
 	return 0;
 }
 
@@ -83,6 +85,15 @@ bool pool_dies(struct pool *pool)
 
 	return (word & 0xff) == POOL_RETIRED && !sum_of_refs(pool) &&
 	       move_word(pool, word, POOL_DEAD);
+}
+
+bool pool_is_alive(struct pool *pool)
+{
+	uint64_t word = atomic_load(&pool->state);
+
+	return (word & 0xff) == POOL_CURRENT ||
+	       ((word & 0xff) == POOL_RETIRED &&
+		move_word(pool, word, POOL_RETIRED));
 }
 
 bool pool_put(struct pool *pool, int64_t nr)

@@ -29,16 +29,15 @@
  * drops a reference and finds the pool retired, and who retires it, takes the
  * sum afterwards; so the last of them finds 0. 4. The state's word has a
  * generation: the step to DEAD fails if the pool was taken back into use since
- * the state was read.
+ * the state was read. 5. Who wants a reference to a pool that may be retired
+ * adds it first, then counts the generation on: a step to DEAD whose sum may
+ * have missed the reference fails, and later sums have it.
  */
 #ifndef ZSWAP_POOL_H
 #define ZSWAP_POOL_H
 
 #include "comp.h"
 #include "zs.h"
-
-/* The kernel's usual chain; zspages of up to 8 pages. */
-#define POOL_CHAIN 8
 
 enum pool_state {
 	POOL_FREE,     /* a number without a pool */
@@ -70,7 +69,8 @@ struct pool *pool_new(struct mem *mem, unsigned number);
 void pool_delete(struct pool *pool);
 
 /* Gives it a pool: 0, or what comp_create() or zs_arena_create() said. */
-int pool_open(struct pool *pool, const struct spec *spec, uint32_t page_bytes);
+int pool_open(struct pool *pool, const struct spec *spec,
+	      const struct zs_params *zs);
 /* Ends the pool, whatever is left in it; runs the compressor's functions. */
 void pool_close(struct pool *pool);
 
@@ -91,6 +91,13 @@ static inline void pool_get(struct pool *pool, int64_t nr)
 {
 	atomic_fetch_add(&pool_own_refs(pool)->nr, nr);
 }
+
+/*
+ * Whether a pool of which the caller has just got a reference may be used: it
+ * is current or retired, and stays until that is put. The lock under which it
+ * changes between these two is held.
+ */
+bool pool_is_alive(struct pool *pool);
 
 /* True when the pool is dead now, by this call: the caller has to see to it. */
 bool pool_put(struct pool *pool, int64_t nr);

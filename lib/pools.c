@@ -19,6 +19,23 @@ struct pool *pools_hold(struct pools *pools, unsigned nr)
 	}
 }
 
+struct pool *pools_hold_at(struct pools *pools, unsigned number)
+{
+	struct pool *pool = atomic_load(&pools->all[number]);
+	bool alive;
+
+	if (!pool)
+		return NULL;
+	pool_get(pool, 1);
+	lock_take(&pools->lock);
+	alive = pool_is_alive(pool);
+	lock_give(&pools->lock);
+	if (alive)
+		return pool;
+	pools_put(pools, pool, 1);
+	return NULL;
+}
+
 void pools_bury(struct pools *pools, struct pool *pool)
 {
 	lock_take(&pools->lock);
@@ -263,7 +280,7 @@ int pools_switch(struct pools *pools, const char *text)
 	err = reserve(pools, &pool);
 	if (err)
 		return err;
-	err = pool_open(pool, &spec, pools->page_bytes);
+	err = pool_open(pool, &spec, &pools->zs);
 	if (err) {
 		pool_move(pool, POOL_BUILDING, POOL_FREE);
 		return err;
@@ -318,13 +335,13 @@ static int copy_own(struct pools *pools, const struct comp_list *own)
 	return 0;
 }
 
-int pools_init(struct pools *pools, struct mem *mem, uint32_t page_bytes,
+int pools_init(struct pools *pools, struct mem *mem, const struct zs_params *zs,
 	       const struct comp_list *own, const char *spec)
 {
 	int err;
 
 	pools->mem = mem;
-	pools->page_bytes = page_bytes;
+	pools->zs = *zs;
 	sem_init(&pools->reaper_wakes, 0, 0);
 	err = copy_own(pools, own);
 	return err ? err : pools_switch(pools, spec);

@@ -29,7 +29,7 @@
 
 struct pools {
 	struct mem *mem;
-	uint32_t page_bytes;
+	struct zs_params zs;  /* how arenas are made */
 	struct comp_list own; /* copies */
 	struct zswap_compressor *own_ops;
 	struct pool *_Atomic current;
@@ -54,7 +54,7 @@ struct pools {
  * Return: 0, or -EINVAL (a vtable lacks something), what spec_resolve() or
  *         pool_open() said, -ENOMEM. Call pools_exit() in any case.
  */
-int pools_init(struct pools *pools, struct mem *mem, uint32_t page_bytes,
+int pools_init(struct pools *pools, struct mem *mem, const struct zs_params *zs,
 	       const struct comp_list *own, const char *spec);
 
 /* Ends the reaper, then all pools with whatever is in them. */
@@ -74,6 +74,9 @@ static inline struct pool *pools_at(struct pools *pools, unsigned number)
 
 /* The current pool, with nr references, for a store. */
 struct pool *pools_hold(struct pools *pools, unsigned nr);
+
+/* The pool with this number, with a reference, or NULL if there is none. */
+struct pool *pools_hold_at(struct pools *pools, unsigned number);
 
 /* Drops references. */
 void pools_bury(struct pools *pools, struct pool *pool);

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "zs_priv.h"
 
-#include "poison.h"
-
-#include <string.h>
-
 /* ---- fullness ------------------------------------------------------------ */
 
-static void list_zspage(struct zs_class *class, struct zspage *zspage)
+void zs_list_zspage(struct zs_class *class, struct zspage *zspage)
 {
 	lock_assert_held(&class->lock);
 	list_add(&zspage->node, &class->groups[zspage->group]);
 	class->nonempty |= (uint16_t)(1u << zspage->group);
 }
 
-static void unlist_zspage(struct zs_class *class, struct zspage *zspage)
+void zs_unlist_zspage(struct zs_class *class, struct zspage *zspage)
 {
 	lock_assert_held(&class->lock);
 	list_del(&zspage->node);
@@ -26,7 +22,7 @@ static void unlist_zspage(struct zs_class *class, struct zspage *zspage)
  * Finds the group and the numbers of objects that share it, so that the next
  * calls can tell that nothing changes without a division.
  */
-static void set_group(struct zspage *zspage)
+void zs_set_group(struct zspage *zspage)
 {
 	unsigned objects = zspage->class->size.objects;
 	unsigned used = zspage->in_use;
@@ -47,14 +43,31 @@ static void set_group(struct zspage *zspage)
 	zspage->high = (uint16_t)high;
 }
 
-static void regroup(struct zs_class *class, struct zspage *zspage)
+void zs_regroup(struct zs_class *class, struct zspage *zspage)
 {
 	if (likely(zspage->in_use >= zspage->low &&
 		   zspage->in_use <= zspage->high))
 		return;
-	unlist_zspage(class, zspage);
-	set_group(zspage);
-	list_zspage(class, zspage);
+	zs_unlist_zspage(class, zspage);
+	zs_set_group(zspage);
+	zs_list_zspage(class, zspage);
+}
+
+static bool has_free_place(const struct zs_class *class)
+{
+	return class->nonempty & ~(1u << ZS_FULL);
+}
+
+void zs_note_lender(struct zs_arena *arena, struct zs_class *class)
+{
+	uint64_t bit = UINT64_C(1) << class->number % 64;
+	_Atomic uint64_t *word = &arena->lenders[class->number / 64];
+
+	lock_assert_held(&class->lock);
+	if (!arena->choice || class->lends == has_free_place(class))
+		return;
+	class->lends = !class->lends;
+	atomic_fetch_xor_explicit(word, bit, memory_order_relaxed);
 }
 
 /* ---- zspages ------------------------------------------------------------- */
@@ -84,28 +97,23 @@ static int new_zspage(struct zs_arena *arena, struct zs_class *class,
 	zspage->first_free = ZS_NO_OBJECT;
 	zspage->fresh = 0;
 	zspage->in_use = 0;
-	set_group(zspage);
+	zspage->next_moved = 0;
+	zs_set_group(zspage);
 	*out = zspage;
 	return 0;
 }
 
-/* Called without the class's lock, when the zspage is on no list any more. */
-static void free_zspage(struct zs_arena *arena, struct zspage *zspage)
+void zs_retire_zspage(struct zs_class *class, struct zspage *zspage)
+{
+	zswap_assert(!zspage->in_use);
+	zs_unlist_zspage(class, zspage);
+	class->allocated -= class->size.objects;
+}
+
+void zs_free_zspage(struct zs_arena *arena, struct zspage *zspage)
 {
 	span_free(&arena->span, zspage->base, zspage->class->size.pages);
 	slab_free(&arena->zspages, zspage);
-}
-
-/* The fullest zspage that is not full, or NULL. */
-static struct zspage *pick_zspage(struct zs_class *class)
-{
-	unsigned candidates = class->nonempty & ~(1u << ZS_FULL);
-	unsigned group;
-
-	if (!candidates)
-		return NULL;
-	group = 31 - (unsigned)__builtin_clz(candidates);
-	return list_entry(class->groups[group].next, struct zspage, node);
 }
 
 /* Finds or adds a zspage; the lock is dropped and taken again meanwhile. */
@@ -118,38 +126,30 @@ static int grow_class(struct zs_arena *arena, struct zs_class *class,
 	err = new_zspage(arena, class, out);
 	lock_take(&class->lock);
 	if (err) { /* another thread may have freed or made one */
-		*out = pick_zspage(class);
+		*out = zs_fullest(class);
 		return *out ? 0 : err;
 	}
-	list_zspage(class, *out);
+	zs_list_zspage(class, *out);
 	class->allocated += class->size.objects;
 	return 0;
 }
 
 /* ---- objects ------------------------------------------------------------- */
 
-/* An object's first word, be it in use or free. */
-static uint64_t read_word(char *at)
-{
-	uint64_t word;
-
-	poison_read(&word, at, sizeof(word));
-	return word;
-}
-
 static void write_word(char *at, uint64_t word)
 {
 	memcpy(at, &word, sizeof(word));
 }
 
-static char *take_object(struct zspage *zspage)
+char *zs_take_object(struct zspage *zspage)
 {
 	char *object;
 
 	if (zspage->first_free != ZS_NO_OBJECT) {
 		object = zspage->base + zspage->first_free;
 		if (!zspage->class->huge)
-			zspage->first_free = (uint32_t)(read_word(object) >> 1);
+			zspage->first_free =
+				(uint32_t)(zs_read_word(object) >> 1);
 		else
 			zspage->first_free = ZS_NO_OBJECT;
 	} else {
@@ -160,106 +160,229 @@ static char *take_object(struct zspage *zspage)
 	return object;
 }
 
-static void put_object(struct zspage *zspage, char *object)
+void zs_put_object(struct zs_arena *arena, struct zspage *zspage, char *object,
+		   size_t bytes)
 {
-	if (!zspage->class->huge) {
-		zswap_assert(read_word(object) & ZS_ALLOCATED);
+	struct zs_class *class = zspage->class;
+
+	if (arena->params.wipe)
+		memset(object + zs_header_bytes(class), 0, bytes);
+	if (!class->huge) {
+		zswap_assert(zs_read_word(object) & ZS_ALLOCATED);
 		write_word(object, (uint64_t)zspage->first_free << 1);
 	} else {
 		zspage->huge_cell = NULL;
 	}
-	poison_forbid(object, zspage->class->size.bytes);
+	poison_forbid(object, class->size.bytes);
 	zspage->first_free = (uint32_t)(object - zspage->base);
 	zspage->in_use--;
 }
 
-/* The header and the payload, not what lies behind. */
-static void allow_object(const struct zspage *zspage, char *object,
-			 size_t bytes)
+void zs_open_object(struct zspage *zspage, char *object, zs_cell *cell,
+		    size_t bytes)
 {
-	if (!zspage->class->huge)
-		bytes += ZS_HEADER_BYTES;
-	poison_allow_undefined(object, bytes);
-}
+	struct zs_class *class = zspage->class;
 
-static void set_cell(struct zspage *zspage, char *object, zs_cell *cell)
-{
-	if (!zspage->class->huge)
+	poison_allow_undefined(object, zs_header_bytes(class) + bytes);
+	if (!class->huge)
 		write_word(object, (uintptr_t)cell | ZS_ALLOCATED);
 	else
 		zspage->huge_cell = cell;
-	atomic_store_explicit(cell, (uintptr_t)object, memory_order_relaxed);
+}
+
+zs_cell *zs_cell_of(const struct zspage *zspage, char *object)
+{
+	uint64_t word;
+
+	if (zspage->class->huge)
+		return zspage->huge_cell;
+	word = zs_read_word(object);
+	if (!(word & ZS_ALLOCATED))
+		return NULL;
+	return (zs_cell *)(uintptr_t)(word & ~ZS_ALLOCATED);
+}
+
+/* ---- which class --------------------------------------------------------- */
+
+/* The first class from `from` on that may have a free place. */
+static unsigned next_lender(struct zs_arena *arena, unsigned from)
+{
+	while (from < arena->table.nr_classes) {
+		uint64_t word = atomic_load_explicit(&arena->lenders[from / 64],
+						     memory_order_relaxed) >>
+				from % 64;
+
+		if (word)
+			return from + (unsigned)__builtin_ctzll(word);
+		from = (from / 64 + 1) * 64;
+	}
+	return from;
+}
+
+/* Takes the lock of a class that has a free place; false if it has none. */
+static bool enter_class(struct zs_class *class)
+{
+	lock_take(&class->lock);
+	if (has_free_place(class))
+		return true;
+	lock_give(&class->lock);
+	return false;
+}
+
+/*
+ * Finds the class in which a request goes, and takes its lock: the one chosen
+ * last, the one chosen now, or one that lends, if they have a free place;
+ * otherwise the one chosen now, which then needs a zspage more.
+ */
+static struct zs_class *enter_adaptive(struct zs_arena *arena, unsigned raw)
+{
+	struct zs_class *class =
+		&arena->classes[zs_choice_last(arena->choice, raw)];
+	struct zs_chosen chosen;
+	unsigned from;
+
+	if (likely(enter_class(class)))
+		return class;
+	chosen = zs_choose(arena->choice, raw);
+	class = &arena->classes[chosen.class];
+	if (enter_class(class))
+		return class;
+	/* Classes from the shortest chain's on are as large, or larger. */
+	from = zs_exact_class(&arena->table, raw);
+	while ((from = next_lender(arena, from)) < arena->table.nr_classes &&
+	       arena->classes[from].size.bytes <= chosen.lend_bytes) {
+		if (enter_class(&arena->classes[from]))
+			return &arena->classes[from];
+		from++;
+	}
+	lock_take(&class->lock);
+	return class;
+}
+
+static struct zs_class *enter_exact(struct zs_arena *arena, unsigned raw)
+{
+	struct zs_class *class =
+		&arena->classes[zs_exact_class(&arena->table, raw)];
+
+	lock_take(&class->lock);
+	return class;
 }
 
 int zs_alloc_object(struct zs_arena *arena, size_t bytes, zs_cell *cell)
 {
 	struct zs_class *class;
 	struct zspage *zspage;
-	char *object;
+	unsigned raw;
 	int err = 0;
 
 	if (!bytes)
 		return -EINVAL;
 	if (bytes > arena->table.page_bytes)
 		return -ENOSPC;
-	class = &arena->classes[zs_class_of_request(&arena->table, bytes)];
-	lock_take(&class->lock);
-	zspage = pick_zspage(class);
+	raw = zs_raw_of_request(&arena->table, bytes);
+	class = arena->choice ? enter_adaptive(arena, raw) :
+				enter_exact(arena, raw);
+	zspage = zs_fullest(class);
 	if (!zspage)
 		err = grow_class(arena, class, &zspage);
 	if (!err) {
-		object = take_object(zspage);
-		allow_object(zspage, object, bytes);
-		set_cell(zspage, object, cell);
+		char *object = zs_take_object(zspage);
+
+		zs_open_object(zspage, object, cell, bytes);
+		atomic_store_explicit(cell, zs_place_of(class, object),
+				      memory_order_relaxed);
 		class->in_use++;
-		regroup(class, zspage);
+		zs_regroup(class, zspage);
+		if (arena->choice)
+			zs_choice_count(arena->choice, raw, 1);
 	}
+	zs_note_lender(arena, class);
 	lock_give(&class->lock);
 	return err;
+}
+
+/* Whether an object of this class can have this payload; for a debug build. */
+static bool fits_class(const struct zs_arena *arena,
+		       const struct zs_class *class, size_t bytes)
+{
+	if (!arena->choice)
+		return zs_class_of_request(&arena->table, bytes) ==
+		       class->number;
+	return zs_header_bytes(class) + bytes <= class->size.bytes;
 }
 
 void zs_free_object(struct zs_arena *arena, zs_cell *cell, size_t bytes)
 {
 	struct zs_class *class =
-		&arena->classes[zs_class_of_request(&arena->table, bytes)];
-	struct zspage *zspage;
+		&arena->classes[zs_place_class(zs_place(cell))];
+	struct zspage *zspage, *emptied = NULL;
 	char *object;
 
 	lock_take(&class->lock);
-	object = (char *)(uintptr_t)atomic_load_explicit(cell,
-							 memory_order_relaxed);
+	object = (char *)zs_payload(cell) - zs_header_bytes(class);
 	zspage = span_owner(&arena->span, object);
-	zswap_assert(zspage && zspage->class == class && zspage->in_use);
-	put_object(zspage, object);
+	zswap_assert(zspage && zspage->class == class && zspage->in_use &&
+		     zs_cell_of(zspage, object) == cell &&
+		     fits_class(arena, class, bytes));
+	zs_put_object(arena, zspage, object, bytes);
 	class->in_use--;
 	if (!zspage->in_use) {
-		unlist_zspage(class, zspage);
-		class->allocated -= class->size.objects;
+		zs_retire_zspage(class, zspage);
 	} else {
-		regroup(class, zspage);
+		zs_regroup(class, zspage);
 		zspage = NULL;
 	}
+	if (arena->params.auto_compact && zs_is_loose(class))
+		emptied = zs_compact_step(arena, class);
+	zs_note_lender(arena, class);
 	lock_give(&class->lock);
+	if (arena->choice)
+		zs_choice_count(arena->choice,
+				zs_raw_of_request(&arena->table, bytes),
+				UINT32_MAX);
 	if (zspage)
-		free_zspage(arena, zspage);
+		zs_free_zspage(arena, zspage);
+	if (emptied)
+		zs_free_zspage(arena, emptied);
 }
 
-/* ---- the arena ------------------------------------------------------------ */
+/* ---- figures ------------------------------------------------------------- */
+
+void zs_class_figures(struct zs_arena *arena, unsigned nr,
+		      struct zs_class_figures *out)
+{
+	struct zs_class *class = &arena->classes[nr];
+	struct list *pos;
+
+	*out = (struct zs_class_figures){ .size = class->size };
+	lock_take(&class->lock);
+	out->allocated = class->allocated;
+	out->in_use = class->in_use;
+	out->freeable_pages = zs_freeable(class) * class->size.pages;
+	for (unsigned g = 0; g < ZS_NR_GROUPS; g++)
+		list_for_each(pos, &class->groups[g])
+			out->zspages[g]++;
+	lock_give(&class->lock);
+}
+
+/* ---- the arena ----------------------------------------------------------- */
 
 static size_t classes_bytes(const struct zs_arena *arena)
 {
 	return arena->table.nr_classes * sizeof(struct zs_class);
 }
 
-static void init_class(struct zs_class *class, struct zs_class_size size)
+static void init_class(struct zs_class *class, uint16_t number,
+		       struct zs_class_size size)
 {
+	class->number = number;
 	class->size = size;
 	class->huge = size.pages == 1 && size.objects == 1;
 	for (unsigned g = 0; g < ZS_NR_GROUPS; g++)
 		list_init(&class->groups[g]);
 }
 
-int zs_arena_create(struct mem *mem, uint32_t page_bytes, uint32_t chain,
+int zs_arena_create(struct mem *mem, const struct zs_params *params,
 		    struct zs_arena **out)
 {
 	struct zs_arena *arena;
@@ -269,19 +392,30 @@ int zs_arena_create(struct mem *mem, uint32_t page_bytes, uint32_t chain,
 	if (!arena)
 		return -ENOMEM;
 	arena->mem = mem;
-	zs_class_table_init(&arena->table, page_bytes, chain);
-	span_init(&arena->span, mem, page_bytes);
+	arena->params = *params;
+	zs_class_table_init(&arena->table, params->page_bytes, params->chain,
+			    params->adaptive);
+	span_init(&arena->span, mem, params->page_bytes);
 	slab_cache_init(&arena->zspages, mem,
 			round_up(sizeof(struct zspage), 16));
 	arena->classes = mem_zalloc(mem, classes_bytes(arena), CACHE_LINE);
-	if (!arena->classes) {
-		zs_arena_destroy(arena);
-		return -ENOMEM;
-	}
+	if (!arena->classes)
+		goto fail;
 	for (unsigned i = 0; i < arena->table.nr_classes; i++)
-		init_class(&arena->classes[i], arena->table.classes[i]);
+		init_class(&arena->classes[i], (uint16_t)i,
+			   arena->table.classes[i]);
+	if (params->adaptive) {
+		arena->choice = mem_zalloc(mem, sizeof(*arena->choice),
+					   alignof(struct zs_choice));
+		if (!arena->choice)
+			goto fail;
+		zs_choice_init(arena->choice, &arena->table);
+	}
 	*out = arena;
 	return 0;
+fail:
+	zs_arena_destroy(arena); /* accepts a half-built arena */
+	return -ENOMEM;
 }
 
 void zs_arena_destroy(struct zs_arena *arena)
@@ -290,6 +424,8 @@ void zs_arena_destroy(struct zs_arena *arena)
 		return;
 	span_exit(&arena->span);
 	slab_cache_exit(&arena->zspages);
+	mem_free(arena->mem, arena->choice, sizeof(*arena->choice),
+		 alignof(struct zs_choice));
 	mem_free(arena->mem, arena->classes, classes_bytes(arena), CACHE_LINE);
 	mem_free(arena->mem, arena, sizeof(*arena), CACHE_LINE);
 }
@@ -298,16 +434,10 @@ void zs_arena_destroy(struct zs_arena *arena)
 
 static bool object_check(struct zspage *zspage, uint32_t offset)
 {
-	uint64_t word = read_word(zspage->base + offset);
-	zs_cell *cell;
+	char *object = zspage->base + offset;
+	zs_cell *cell = zs_cell_of(zspage, object);
 
-	if (zspage->class->huge)
-		cell = zspage->huge_cell;
-	else if (word & ZS_ALLOCATED)
-		cell = (zs_cell *)(uintptr_t)(word & ~ZS_ALLOCATED);
-	else
-		return false;
-	return cell && atomic_load(cell) == (uintptr_t)zspage->base + offset;
+	return cell && atomic_load(cell) == zs_place_of(zspage->class, object);
 }
 
 static bool zspage_check(struct zs_arena *arena, struct zspage *zspage)
@@ -321,21 +451,29 @@ static bool zspage_check(struct zs_arena *arena, struct zspage *zspage)
 		if (offset >= zspage->fresh || offset % size ||
 		    ++listed > class->size.objects)
 			return false;
-		offset = class->huge ?
-				 ZS_NO_OBJECT :
-				 (uint32_t)(read_word(zspage->base + offset) >>
-					    1);
+		offset = class->huge ? ZS_NO_OBJECT :
+				       (uint32_t)(zs_read_word(zspage->base +
+							       offset) >>
+						  1);
 	}
 	for (offset = 0; offset < zspage->fresh; offset += size)
 		allocated += object_check(zspage, offset);
 	return allocated == zspage->in_use &&
 	       zspage->in_use + listed + (end - zspage->fresh) / size ==
 		       class->size.objects &&
+	       zspage->next_moved < class->size.objects &&
 	       zspage->group ==
 		       zs_fullness(zspage->in_use, class->size.objects) &&
 	       zspage->in_use >= zspage->low &&
 	       zspage->in_use <= zspage->high &&
 	       span_owner(&arena->span, zspage->base) == zspage;
+}
+
+static bool lends(struct zs_arena *arena, struct zs_class *class)
+{
+	return atomic_load(&arena->lenders[class->number / 64]) >>
+		       class->number % 64 &
+	       1;
 }
 
 static bool class_check(struct zs_arena *arena, struct zs_class *class,
@@ -360,7 +498,9 @@ static bool class_check(struct zs_arena *arena, struct zs_class *class,
 			++*nr_zspages;
 		}
 	}
-	return in_use == class->in_use && allocated == class->allocated;
+	return in_use == class->in_use && allocated == class->allocated &&
+	       lends(arena, class) == class->lends &&
+	       class->lends == (arena->choice && has_free_place(class));
 }
 
 bool zs_arena_check(struct zs_arena *arena)

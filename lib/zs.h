@@ -11,10 +11,11 @@
  *	free    | next free object << 1   | ...                 |
  *
  * The *cell* is a word its owner keeps for as long as the object lives: it
- * holds the object's location, and the object's header holds the cell's
- * address. So an object could be moved, with its cell told, and its owner
- * needs no handle beside the cell. (The kernel has a cell of its own for each
- * handle.)
+ * holds the object's *place*, its class and its payload's address, and the
+ * object's header holds the cell's address. So an object can be moved, with its
+ * cell told, and its owner needs no handle beside the cell. (The kernel has a
+ * cell of its own for each handle.) What all zspages of one owner are allocated
+ * from is an *arena*.
  *
  * A zspage has a *fullness group*, 0 (empty) to 11 (full), one for each tenth.
  * A class keeps a list for each group. A request is served from the fullest
@@ -24,10 +25,18 @@
  * The huge class has one object in a zspage of one page, without a header, so
  * that a whole page fits; its cell's address is in the descriptor.
  *
+ * The class of a request is exact, as the kernel's, or adaptive (zs_choice.h).
+ *
+ * *Compaction* (zs_compact.c) moves objects from the emptiest zspages of a class
+ * to the fullest. An arena compacts when told to; or by itself, then whoever
+ * frees an object moves a few of its class, as long as that has more free
+ * places than it needs.
+ *
  * Locking: class->lock guards the class's lists and its zspages' fields; it is
- * a leaf, dropped before memory is asked of the span or a slab. Payloads are
- * guarded by nothing: who owns the cell sees to it that nobody reads an object
- * while it is freed.
+ * a leaf, dropped before memory is asked of the span or a slab. A place changes
+ * under its class's lock only, and stays in that class. Payloads are guarded by
+ * nothing: who owns the cell sees to it that nobody reads an object while it is
+ * freed, and says of each object whether it may be moved.
  *
  * Origin: Linux mm/zsmalloc.c, to the order in which objects are handed out.
  */
@@ -35,19 +44,58 @@
 #define ZSWAP_ZS_H
 
 #include "span.h"
-#include "zs_class.h"
+#include "zs_choice.h"
 
+#define ZS_NORMAL_CHAIN 8 /* the kernel's usual one */
+#define ZS_MEMORY_FLAGS \
+	(ZSWAP_MEM_HUGE_PAGES | ZSWAP_MEM_NO_DUMP | ZSWAP_MEM_WIPE)
 #define ZS_NR_GROUPS 12
 #define ZS_FULL 11
 
-/* Where an object begins: its header, or in the huge class its payload. */
+/* | class 16 | address of the payload 48 | */
 typedef _Atomic uint64_t zs_cell;
+
+#define ZS_PLACE_BITS SPAN_ADDRESS_BITS
+
+/* What compaction asks of whoever owns the cells, under the class's lock. */
+struct zs_owner {
+	/*
+	 * The payload's bytes, or 0 if the object must stay where it is: it is
+	 * being read, or written. Its bytes are copied after this.
+	 */
+	size_t (*may_move)(zs_cell *cell);
+	/*
+	 * Puts the place of the copy in the cell, unless the object came into
+	 * use meanwhile; then false.
+	 */
+	bool (*move)(zs_cell *cell, uint64_t place);
+};
+
+/* What compaction did; of several arenas together, if their owner likes. */
+struct zs_compaction {
+	_Atomic uint64_t moved;   /* objects */
+	_Atomic uint64_t skipped; /* objects that had to stay */
+	_Atomic uint64_t pages;   /* given back */
+};
+
+struct zs_params {
+	uint32_t page_bytes; /* 4096, 16384 or 65536 */
+	uint32_t chain;      /* the most pages of a zspage, 1 .. 16 */
+	bool adaptive;
+	bool auto_compact;
+	bool wipe; /* payloads that are freed or moved away */
+	const struct zs_owner *owner;     /* NULL: no object may be moved */
+	struct zs_compaction *compaction; /* counters, kept longer than the
+					     arena */
+};
 
 struct zs_class {
 	alignas(CACHE_LINE) struct lock lock;
 	struct zs_class_size size;
-	bool huge;
+	uint16_t number;   /* in the table */
 	uint16_t nonempty; /* bit g: groups[g] has a zspage */
+	bool huge;
+	bool lends; /* as in arena->lenders */
 	struct list groups[ZS_NR_GROUPS];
 	/* in_use <= allocated == zspages x objects in one */
 	size_t allocated;
@@ -56,28 +104,28 @@ struct zs_class {
 
 struct zs_arena {
 	struct mem *mem;
+	struct zs_params params;
 	struct zs_class_table table;
 	struct zs_class *classes;
+	struct zs_choice *choice; /* NULL: exact */
+	/* Bit c: class c has a free place. Kept for the adaptive choice only. */
+	_Atomic uint64_t lenders[(ZS_MAX_CLASSES + 63) / 64];
+	_Atomic bool compacting;
 	struct span_pool span;
 	struct slab_cache zspages;
 };
 
-/**
- * zs_arena_create() - make an empty arena
- * @page_bytes: 4096, 16384 or 65536
- * @chain:      the most pages of a zspage, 1 .. 16
- *
- * Return: 0, or -ENOMEM, with *out NULL.
- */
-int zs_arena_create(struct mem *mem, uint32_t page_bytes, uint32_t chain,
+/* An empty arena: 0, or -ENOMEM, with *out NULL. */
+int zs_arena_create(struct mem *mem, const struct zs_params *params,
 		    struct zs_arena **out);
 /* Gives back everything, whatever objects are left. NULL is fine. */
 void zs_arena_destroy(struct zs_arena *arena);
 
 /**
- * zs_alloc_object() - allocate an object and put its location in a cell
+ * zs_alloc_object() - allocate an object and put its place in a cell
  * @bytes: of payload, 1 .. a page
- * @cell:  written; must stay where it is until zs_free_object()
+ * @cell:  written; must stay where it is until zs_free_object(). Until the
+ *         payload is complete may_move() must say 0 of it
  *
  * Return: 0, or with @cell unchanged -EINVAL (0 bytes), -ENOSPC (more than a
  *         page), -EDQUOT (a zspage more would be above the limit), -ENOMEM.
@@ -87,31 +135,47 @@ int zs_alloc_object(struct zs_arena *arena, size_t bytes, zs_cell *cell);
 /* Frees a cell's object. @bytes: as in zs_alloc_object(). */
 void zs_free_object(struct zs_arena *arena, zs_cell *cell, size_t bytes);
 
-/* The payload of a cell's object: bytes long, as in zs_alloc_object(). */
-static inline void *zs_payload(const struct zs_arena *arena,
-			       const zs_cell *cell, size_t bytes)
-{
-	uintptr_t at =
-		(uintptr_t)atomic_load_explicit(cell, memory_order_relaxed);
+/**
+ * zs_arena_compact() - compact all classes
+ *
+ * Return: pages given back; 0 at once while another thread is compacting.
+ */
+uint64_t zs_arena_compact(struct zs_arena *arena);
 
-	if (bytes < arena->table.huge_bytes)
-		at += ZS_HEADER_BYTES;
-	return (void *)at;
+static inline uint64_t zs_place(const zs_cell *cell)
+{
+	return atomic_load_explicit(cell, memory_order_relaxed);
+}
+
+static inline unsigned zs_place_class(uint64_t place)
+{
+	return (unsigned)(place >> ZS_PLACE_BITS);
+}
+
+static inline void *zs_place_payload(uint64_t place)
+{
+	return (void *)(uintptr_t)(place &
+				   ((UINT64_C(1) << ZS_PLACE_BITS) - 1));
+}
+
+/* The payload of a cell's object, which is not being moved. */
+static inline void *zs_payload(const zs_cell *cell)
+{
+	return zs_place_payload(zs_place(cell));
 }
 
 /*
- * Fetches what zs_free_object() of this cell will need into the cache: called before
- * the payload is read, it hides about 100 ns of waiting behind that.
+ * Fetches what zs_free_object() of this cell will need into the cache: called
+ * before the payload is read, it hides about 100 ns of waiting behind that.
  */
 static inline void zs_will_free(const struct zs_arena *arena,
-				const zs_cell *cell, size_t bytes)
+				const zs_cell *cell)
 {
-	uintptr_t at =
-		(uintptr_t)atomic_load_explicit(cell, memory_order_relaxed);
+	uint64_t place = zs_place(cell);
 
-	__builtin_prefetch(
-		&arena->classes[zs_class_of_request(&arena->table, bytes)], 1);
-	__builtin_prefetch(span_owner(&arena->span, (void *)at), 1);
+	__builtin_prefetch(&arena->classes[zs_place_class(place)], 1);
+	__builtin_prefetch(span_owner(&arena->span, zs_place_payload(place)),
+			   1);
 }
 
 /* Payloads from this many bytes on occupy a whole page. */
@@ -125,6 +189,17 @@ static inline size_t zs_arena_pages(struct zs_arena *arena)
 {
 	return span_held(&arena->span).used_granules;
 }
+
+/* The figures of one class, at one moment. */
+struct zs_class_figures {
+	struct zs_class_size size;
+	size_t allocated, in_use; /* objects */
+	size_t freeable_pages;    /* that compaction would give back */
+	size_t zspages[ZS_NR_GROUPS];
+};
+
+void zs_class_figures(struct zs_arena *arena, unsigned class,
+		      struct zs_class_figures *out);
 
 /* Whether all invariants hold; for tests, with no call running. */
 bool zs_arena_check(struct zs_arena *arena);

@@ -38,51 +38,98 @@ static struct zs_class_size raw_class(const struct zs_class_table *table,
 	return raw;
 }
 
-/* Merging looks at the class of the next larger size, so it goes downwards. */
-static void merge_classes(struct zs_class_table *table, uint32_t chain)
+static bool is_same(struct zs_class_size a, struct zs_class_size b)
 {
-	struct zs_class_size *last = NULL;
-	uint32_t nr = 0;
-
-	for (uint32_t i = table->nr_raw; i--;) {
-		struct zs_class_size raw = raw_class(table, i, chain);
-
-		if (!last || last->pages != raw.pages ||
-		    last->objects != raw.objects) {
-			last = &table->classes[nr++];
-			*last = raw;
-		}
-		table->class_of[i] = (uint16_t)(nr - 1);
-	}
-	table->nr_classes = nr;
+	return a.bytes == b.bytes && a.pages == b.pages;
 }
 
-/* From descending to ascending order. */
-static void turn_around(struct zs_class_table *table)
+/* Adds a class, unless another chain has it already. */
+static void add_class(struct zs_class_table *table, struct zs_class_size size)
 {
-	uint32_t nr = table->nr_classes;
+	uint32_t i = table->nr_classes;
 
-	for (uint32_t i = 0; i < nr / 2; i++) {
-		struct zs_class_size tmp = table->classes[i];
+	for (uint32_t c = 0; c < table->nr_classes; c++)
+		if (is_same(table->classes[c], size))
+			return;
+	zswap_assert(i < ZS_MAX_CLASSES);
+	for (; i && (table->classes[i - 1].bytes > size.bytes ||
+		     (table->classes[i - 1].bytes == size.bytes &&
+		      table->classes[i - 1].pages > size.pages));
+	     i--)
+		table->classes[i] = table->classes[i - 1];
+	table->classes[i] = size;
+	table->nr_classes++;
+}
 
-		table->classes[i] = table->classes[nr - 1 - i];
-		table->classes[nr - 1 - i] = tmp;
+/* Merging looks at the class of the next larger size, so it goes downwards. */
+static void merge_classes(const struct zs_class_table *table, uint32_t chain,
+			  struct zs_class_size *merged)
+{
+	for (uint32_t i = table->nr_raw; i--;) {
+		struct zs_class_size raw = raw_class(table, i, chain);
+		struct zs_class_size *next = &merged[i + 1];
+
+		if (i + 1 < table->nr_raw && next->pages == raw.pages &&
+		    next->objects == raw.objects)
+			raw = *next;
+		merged[i] = raw;
 	}
-	for (uint32_t i = 0; i < table->nr_raw; i++)
-		table->class_of[i] = (uint16_t)(nr - 1 - table->class_of[i]);
+}
+
+/* Finds a chain's classes among all, both in ascending order. */
+static void number_classes(const struct zs_class_table *table,
+			   const struct zs_class_size *merged,
+			   uint16_t *class_of)
+{
+	uint16_t c = 0;
+
+	for (uint32_t i = 0; i < table->nr_raw; i++) {
+		while (!is_same(table->classes[c], merged[i]))
+			c++;
+		class_of[i] = c;
+	}
+}
+
+/* Which chains there are: powers of two below the longest, and that. */
+static uint32_t chain_at(uint32_t c, uint32_t nr_chains, uint32_t longest)
+{
+	return c + 1 < nr_chains ? 1u << c : longest;
+}
+
+static uint32_t nr_chains_of(uint32_t longest, bool adaptive)
+{
+	uint32_t nr = 1;
+
+	while (adaptive && 1u << (nr - 1) < longest)
+		nr++;
+	return nr;
 }
 
 void zs_class_table_init(struct zs_class_table *table, uint32_t page_bytes,
-			 uint32_t chain)
+			 uint32_t chain, bool adaptive)
 {
+	struct zs_class_size merged[ZS_MAX_CHAINS][ZS_MAX_RAW];
+	uint32_t nr_chains = nr_chains_of(chain, adaptive);
+
 	memset(table, 0, sizeof(*table));
 	table->page_bytes = page_bytes;
 	table->step_shift = (uint32_t)__builtin_ctz(page_bytes) - 8;
 	table->nr_raw =
 		((page_bytes - ZS_MIN_SIZE - 1) >> table->step_shift) + 2;
-	merge_classes(table, chain);
-	turn_around(table);
+	table->nr_chains = nr_chains;
+	for (uint32_t c = 0; c < nr_chains; c++) {
+		merge_classes(table, chain_at(c, nr_chains, chain), merged[c]);
+		for (uint32_t i = 0; i < table->nr_raw; i++)
+			if (!i || !is_same(merged[c][i], merged[c][i - 1]))
+				add_class(table, merged[c][i]);
+	}
+	for (uint32_t c = 0; c < nr_chains; c++)
+		number_classes(table, merged[c], table->class_of[c]);
 	/* The last class is the huge one; what does not fit the one before. */
-	table->huge_bytes = table->classes[table->nr_classes - 2].bytes -
-			    ZS_HEADER_BYTES + 1;
+	table->huge_bytes = 1;
+	for (uint32_t i = table->nr_raw; i-- && table->huge_bytes == 1;)
+		if (merged[nr_chains - 1][i].objects > 1 ||
+		    merged[nr_chains - 1][i].pages > 1)
+			table->huge_bytes = merged[nr_chains - 1][i].bytes -
+					    ZS_HEADER_BYTES + 1;
 }

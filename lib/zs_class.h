@@ -15,6 +15,9 @@
  * looks for the largest size with several pages and several objects instead,
  * which is the same wherever there is one: with chains of 2 or more.)
  *
+ * Shorter chains have fewer, coarser classes. The adaptive choice (zs_choice.h)
+ * takes from several chains; all their classes are in one table.
+ *
  * Origin: Linux mm/zsmalloc.c, whose table for 4 KiB pages and chains of 8 this
  * gives exactly (119 classes; huge from 3625 bytes on).
  */
@@ -26,7 +29,11 @@
 #define ZS_HEADER_BYTES 8
 #define ZS_MIN_SIZE 32
 #define ZS_MAX_CHAIN 16
-#define ZS_MAX_CLASSES 257 /* raw sizes for pages of 16 and 64 KiB */
+#define ZS_MAX_RAW 257 /* sizes for pages of 16 and 64 KiB */
+/* With chains of 16: of 1, 2, 4, 8 and 16 pages. */
+#define ZS_MAX_CHAINS 5
+/* More than the chains of any page size make together; see test_zs_class. */
+#define ZS_MAX_CLASSES 304
 
 struct zs_class_size {
 	uint32_t bytes;   /* of one object, the header included */
@@ -39,32 +46,52 @@ struct zs_class_table {
 	uint32_t step_shift; /* sizes are 1 << step_shift bytes apart */
 	uint32_t nr_raw;     /* sizes before merging */
 	uint32_t nr_classes; /* after */
+	uint32_t nr_chains;  /* 1, or for the adaptive choice more */
 	uint32_t
 		huge_bytes; /* requests from this on have a page of their own */
-	struct zs_class_size classes[ZS_MAX_CLASSES]; /* by size, ascending */
-	uint16_t class_of[ZS_MAX_CLASSES];            /* by raw index */
+	/* By size, ascending, and of one size by pages. */
+	struct zs_class_size classes[ZS_MAX_CLASSES];
+	/* By raw index; the longest chain's, which is the exact choice, last. */
+	uint16_t class_of[ZS_MAX_CHAINS][ZS_MAX_RAW];
 };
 
-/* page_bytes: 4096, 16384 or 65536; chain: 1 .. ZS_MAX_CHAIN */
+/*
+ * page_bytes: 4096, 16384 or 65536; chain: 1 .. ZS_MAX_CHAIN. Adaptive: with
+ * the classes of shorter chains beside those of this one.
+ */
 void zs_class_table_init(struct zs_class_table *table, uint32_t page_bytes,
-			 uint32_t chain);
+			 uint32_t chain, bool adaptive);
 
-/* The class of an object of this many bytes, its header included. */
-static inline unsigned zs_class_of_object(const struct zs_class_table *table,
-					  size_t bytes)
+/* The raw index of an object of this many bytes, its header included. */
+static inline unsigned zs_raw_of_object(const struct zs_class_table *table,
+					size_t bytes)
 {
 	size_t i = bytes <= ZS_MIN_SIZE ?
 			   0 :
 			   ((bytes - ZS_MIN_SIZE - 1) >> table->step_shift) + 1;
 
-	return table->class_of[i < table->nr_raw ? i : table->nr_raw - 1];
+	return (unsigned)(i < table->nr_raw ? i : table->nr_raw - 1);
 }
 
-/* The class in which a request of this many bytes is served. */
+/* The raw index of a request of this many bytes. */
+static inline unsigned zs_raw_of_request(const struct zs_class_table *table,
+					 size_t bytes)
+{
+	return zs_raw_of_object(table, bytes + ZS_HEADER_BYTES);
+}
+
+/* The exact choice for a raw index. */
+static inline unsigned zs_exact_class(const struct zs_class_table *table,
+				      unsigned raw)
+{
+	return table->class_of[table->nr_chains - 1][raw];
+}
+
+/* The class in which a request of this many bytes is served, by its size. */
 static inline unsigned zs_class_of_request(const struct zs_class_table *table,
 					   size_t bytes)
 {
-	return zs_class_of_object(table, bytes + ZS_HEADER_BYTES);
+	return zs_exact_class(table, zs_raw_of_request(table, bytes));
 }
 
 #endif /* ZSWAP_ZS_CLASS_H */

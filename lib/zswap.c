@@ -33,6 +33,11 @@ static int check_params(const struct zswap_params *params)
 	    params->accept_threshold_percent > 100 ||
 	    params->raw_policy > ZSWAP_RAW_REFUSE || params->checksum > 1)
 		return -EINVAL;
+	if (params->chain_size > ZS_MAX_CHAIN ||
+	    params->class_choice > ZSWAP_CLASSES_ADAPTIVE ||
+	    params->compaction > ZSWAP_COMPACT_MANUAL ||
+	    params->memory_flags & ~ZS_MEMORY_FLAGS)
+		return -EINVAL;
 	return params->checksum && !CHECKSUM_AVAILABLE ? -EOPNOTSUPP : 0;
 }
 
@@ -52,11 +57,27 @@ static void set_limits(struct zswap *z, const struct zswap_params *params)
 				  sysmem_bytes());
 }
 
+static struct zs_params arena_params(struct zswap *z,
+				     const struct zswap_params *params)
+{
+	return (struct zs_params){
+		.page_bytes = z->page_size,
+		.chain = params->chain_size ? params->chain_size :
+					      ZS_NORMAL_CHAIN,
+		.adaptive = params->class_choice != ZSWAP_CLASSES_EXACT,
+		.auto_compact = params->compaction != ZSWAP_COMPACT_MANUAL,
+		.wipe = params->memory_flags & ZSWAP_MEM_WIPE,
+		.owner = &entry_owner,
+		.compaction = &z->compaction,
+	};
+}
+
 static int create_parts(struct zswap *z, const struct zswap_params *params)
 {
 	const struct comp_list own = { params->compressors,
 				       params->nr_compressors };
 	const char *spec = params->compressor ? params->compressor : "lz4";
+	struct zs_params zs;
 
 	z->page_size = params->page_size ? (uint32_t)params->page_size : 4096;
 	z->raw_policy = (enum zswap_raw_policy)params->raw_policy;
@@ -66,7 +87,9 @@ static int create_parts(struct zswap *z, const struct zswap_params *params)
 	swap_table_init(&z->table, &z->mem);
 	slab_cache_init(&z->entries, &z->mem, entry_bytes(z->checksum));
 	stats_init(&z->stats, &z->mem);
-	return pools_init(&z->pools, &z->mem, z->page_size, &own, spec);
+	z->mem.memory_flags = params->memory_flags;
+	zs = arena_params(z, params);
+	return pools_init(&z->pools, &z->mem, &zs, &own, spec);
 }
 
 int zswap_create(struct zswap **out, const struct zswap_params *params)
@@ -462,6 +485,27 @@ int zswap_set_enabled(struct zswap *z, bool on)
 	return err;
 }
 
+/* ---- compaction ---------------------------------------------------------- */
+
+long zswap_compact(struct zswap *z)
+{
+	int err = check_cache(z);
+	uint64_t pages = 0;
+
+	if (err)
+		return err;
+	for (unsigned i = 1; i <= POOLS_MAX; i++) {
+		struct pool *pool = pools_hold_at(&z->pools, i);
+
+		if (!pool)
+			continue;
+		pages += zs_arena_compact(pool->zs);
+		pools_put(&z->pools, pool, 1);
+	}
+	pools_reap(&z->pools);
+	return (long)(pages * z->page_size);
+}
+
 /* ---- statistics ---------------------------------------------------------- */
 
 static void add_area_gauges(struct area *area, struct zswap_stats *sum)
@@ -515,6 +559,12 @@ static void read_stats(struct zswap *z, struct zswap_stats *out)
 	out->max_pool_bytes = limit.max_bytes;
 	out->accept_threshold_bytes = limit.threshold_bytes;
 	out->pools = atomic_load_explicit(&z->pools.nr, memory_order_relaxed);
+	out->pages_compacted = atomic_load_explicit(&z->compaction.pages,
+						    memory_order_relaxed);
+	out->objects_moved = atomic_load_explicit(&z->compaction.moved,
+						  memory_order_relaxed);
+	out->objects_skipped = atomic_load_explicit(&z->compaction.skipped,
+						    memory_order_relaxed);
 }
 
 int zswap_get_stats(struct zswap *z, struct zswap_stats *stats)

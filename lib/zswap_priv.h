@@ -32,6 +32,7 @@ struct zswap {
 	_Atomic bool enabled;
 	bool checksum;
 	enum zswap_raw_policy raw_policy;
+	struct zs_compaction compaction;
 	struct limit limit;
 	struct pools pools;
 	struct swap_table table;

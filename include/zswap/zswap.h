@@ -198,6 +198,40 @@ enum zswap_raw_policy {
 	ZSWAP_RAW_REFUSE = 2,
 };
 
+/* How the size class of a compressed page is chosen. */
+enum zswap_class_choice {
+	/* By its size alone, as Linux zsmalloc does. */
+	ZSWAP_CLASSES_EXACT = 1,
+	/*
+	 * By how many others there are of like size as well: where they are
+	 * few, zspages of fewer pages, or a free place of a larger class. Holds
+	 * less while there are some thousand pages or fewer, and as much as
+	 * EXACT from some ten thousand on.
+	 */
+	ZSWAP_CLASSES_ADAPTIVE = 2,
+};
+
+/* When objects are moved together, so that zspages can be given back. */
+enum zswap_compaction {
+	/* Bit by bit, in calls that free objects. */
+	ZSWAP_COMPACT_AUTO = 1,
+	/* When told to: by zswap_compact(), or zs_compact(). */
+	ZSWAP_COMPACT_MANUAL = 2,
+};
+
+/*
+ * What is done with the memory of pages; or-ed together. The first two are for
+ * the library's own mappings, not for those of a map hook.
+ */
+/* Mappings may have huge pages: fewer TLB misses, and memory goes back in
+ * larger pieces or later. */
+#define ZSWAP_MEM_HUGE_PAGES 1u
+/* Mappings are left out of core dumps (MADV_DONTDUMP). Metadata is not: the
+ * words of same-filled pages, and what contexts keep of the last pages. */
+#define ZSWAP_MEM_NO_DUMP 2u
+/* Payloads are overwritten with zeroes when they are freed or moved away. */
+#define ZSWAP_MEM_WIPE 4u
+
 /**
  * struct zswap_params - how a cache is made
  * @size:           sizeof(struct zswap_params)
@@ -224,6 +258,15 @@ enum zswap_raw_policy {
  *                  whose bytes have changed is -EIO and never a wrong page. It
  *                  costs 16 bytes of metadata per page and some percent of a
  *                  load. 0: damaged bytes may load as a wrong page
+ * @chain_size:     the most pages in a zspage, 1..16; 0 means 8
+ * @class_choice:   an enum zswap_class_choice; 0 means ADAPTIVE
+ * @compaction:     an enum zswap_compaction; 0 means AUTO: a call that frees a
+ *                  page's object (an invalidation, a load, a store that
+ *                  replaces) moves up to two others, a microsecond or so, while
+ *                  more places of its size class are free than a zspage has
+ *                  and a 128th of all, so that what is held stays near what is
+ *                  needed
+ * @memory_flags:   ZSWAP_MEM_HUGE_PAGES, ZSWAP_MEM_NO_DUMP, ZSWAP_MEM_WIPE
  */
 struct zswap_params {
 	size_t size;
@@ -237,6 +280,10 @@ struct zswap_params {
 	uint32_t accept_threshold_percent;
 	uint32_t raw_policy;
 	uint32_t checksum;
+	uint32_t chain_size;
+	uint32_t class_choice;
+	uint32_t compaction;
+	uint32_t memory_flags;
 };
 
 /**
@@ -684,6 +731,21 @@ ZSWAP_API int zswap_set_max_pool_percent(struct zswap *z, unsigned percent);
 ZSWAP_API int zswap_set_accept_threshold_percent(struct zswap *z,
 						 unsigned percent);
 
+/**
+ * zswap_compact() - move objects together, and give back what becomes empty
+ *
+ * Of all pools, as zs_compact() in <zswap/zsmalloc.h> does it: until no class
+ * could give back a zspage. Pages that are being loaded stay where they are
+ * (objects_skipped). Other calls go on meanwhile; none waits for longer than a
+ * zspage takes to fill. A pool that another thread is compacting is left to it.
+ *
+ * Context: any thread.
+ * Return:  bytes of zspages given back; or -EINVAL when @z is NULL, or
+ *          -EOWNERDEAD.
+ * Origin:  zram's `compact`; Linux zswap never compacts.
+ */
+ZSWAP_API long zswap_compact(struct zswap *z);
+
 /* ---- statistics -------------------------------------------------------- */
 
 /*
@@ -758,6 +820,10 @@ ZSWAP_API int zswap_set_accept_threshold_percent(struct zswap *z,
 	X(load_errors, "counter, pages: asked of loads and peeks, present and" \
 		       " not delivered: they, or others of their folio")       \
 	X(decompress_fail, "counter, attempts: pages that did not decompress") \
+	X(pages_compacted, "counter, pages: of zspages given back by"          \
+			   " compaction, by itself or by zswap_compact()")     \
+	X(objects_moved, "counter, objects: moved by compaction")              \
+	X(objects_skipped, "counter, objects: that compaction found in use")   \
 	ZSWAP_STATS_BY_SIZE_(X, stored_folios, "stored")                       \
 	ZSWAP_STATS_BY_SIZE_(X, refused_folios, "refused")
 

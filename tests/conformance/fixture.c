@@ -23,13 +23,13 @@ const uint32_t with_checksum = 0;
 #endif
 
 static const struct variant usual_variants[] = {
-	{ "4096 lz4", 4096, 0, "lz4", 0, 0, false },
-	{ "16384 lz4", 16384, 0, "lz4", 0, 0, false },
-	{ "65536 lz4", 65536, 0, "lz4", 0, 0, false },
-	{ "4096 test", 4096, 1, NULL, 0, 0, false },
-	{ "4096 test by 8", 4096, 8, NULL, 0, 0, false },
-	{ "16384 test by 4", 16384, 4, NULL, 0, 0, false },
-	{ "65536 test by 64", 65536, 64, NULL, 0, 0, false },
+	{ "4096 lz4", 4096, 0, "lz4", 0, 0, 0, false },
+	{ "16384 lz4", 16384, 0, "lz4", 0, 0, 0, false },
+	{ "65536 lz4", 65536, 0, "lz4", 0, 0, 0, false },
+	{ "4096 test", 4096, 1, NULL, 0, 0, 0, false },
+	{ "4096 test by 8", 4096, 8, NULL, 0, 0, 0, false },
+	{ "16384 test by 4", 16384, 4, NULL, 0, 0, 0, false },
+	{ "65536 test by 64", 65536, 64, NULL, 0, 0, 0, false },
 };
 
 #define NR_USUAL (sizeof(usual_variants) / sizeof(usual_variants[0]))
@@ -57,6 +57,7 @@ void fixture_params(struct fixture *f, struct zswap_params *params)
 	params->nr_compressors = 1;
 	params->checksum = f->variant->checksum;
 	params->raw_policy = f->variant->raw_policy;
+	params->compaction = f->variant->compaction;
 }
 
 int fixture_setup(void **state)

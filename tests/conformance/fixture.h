@@ -51,6 +51,7 @@ struct variant {
 	const char *compressor; /* the built-in one */
 	uint32_t checksum;
 	uint32_t raw_policy;
+	uint32_t compaction;
 	bool malloc; /* metadata is not hooked: "deflate" has another maker */
 };
 

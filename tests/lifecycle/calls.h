@@ -32,6 +32,8 @@ enum call_rule {
 
 /* A result above zero, of which no more is known. */
 #define CALL_POSITIVE INT32_MAX
+/* Likewise, or zero. */
+#define CALL_COUNT (INT32_MAX - 1)
 
 /* All that a call is given. */
 struct caller {

@@ -123,7 +123,7 @@ static bool is_full(const struct store *s)
 static bool may_become_full(const struct store *s)
 {
 	uint64_t most =
-		(uint64_t)s->nr_compressed * POOL_CHAIN * s->m.page_size;
+		(uint64_t)s->nr_compressed * ZS_NORMAL_CHAIN * s->m.page_size;
 
 	return s->m.max_bytes != ZSWAP_UNLIMITED &&
 	       limited_bytes(&s->m, &s->before) + most >= s->m.max_bytes;

@@ -4,21 +4,21 @@
  *
  * The model is an array of objects with their sizes and tags. The numbers that
  * the arena must show follow from it: objects in use by class, and the fewest
- * pages that could hold them.
+ * pages that could hold them. An arena may be of either choice of classes, and
+ * compact by itself or not; objects are pinned at random.
  */
 #include "property.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "arena.h"
 #include "faulty.h"
-#include "zs_priv.h"
 
 #define MAX_OBJECTS 600
 
 struct object {
-	zs_cell cell;
-	size_t bytes; /* 0: there is none */
+	struct owned owned;
 	uint64_t tag;
 };
 
@@ -26,8 +26,10 @@ struct model {
 	struct faulty hooks;
 	struct mem mem;
 	struct zs_arena *arena;
+	struct zs_compaction compaction;
 	uint32_t page;
 	unsigned nr; /* objects */
+	unsigned nr_pinned;
 	struct object objects[MAX_OBJECTS];
 };
 
@@ -50,34 +52,33 @@ static size_t some_size(struct model *m, struct rng *rng)
 	}
 }
 
-static char *payload(struct model *m, struct object *o)
+static char *payload(struct object *o)
 {
-	return zs_payload(m->arena, &o->cell, o->bytes);
+	return zs_payload(&o->owned.cell);
 }
 
-static void write_object(struct model *m, struct object *o, uint64_t tag)
+static void write_object(struct object *o, uint64_t tag)
 {
 	struct rng bytes;
 
 	o->tag = tag;
 	rng_init(&bytes, tag);
-	rng_fill(&bytes, payload(m, o), o->bytes);
+	rng_fill(&bytes, payload(o), o->owned.bytes);
 }
 
-static void check_object(struct model *m, struct object *o)
+static void check_object(struct object *o)
 {
 	static char expected[65536];
 	struct rng bytes;
 
 	rng_init(&bytes, o->tag);
-	rng_fill(&bytes, expected, o->bytes);
-	CHECK(!memcmp(payload(m, o), expected, o->bytes));
+	rng_fill(&bytes, expected, o->owned.bytes);
+	CHECK(!memcmp(payload(o), expected, o->owned.bytes));
 }
 
 static struct zs_class *class_of(struct model *m, const struct object *o)
 {
-	return &m->arena->classes[zs_class_of_request(&m->arena->table,
-						      o->bytes)];
+	return &m->arena->classes[zs_place_class(o->owned.cell)];
 }
 
 static void take(struct model *m, struct object *o, struct rng *rng)
@@ -88,25 +89,32 @@ static void take(struct model *m, struct object *o, struct rng *rng)
 
 	if (plan)
 		faulty_fail_from(&m->hooks, FAULTY_ANY, 1);
-	o->bytes = some_size(m, rng);
-	o->cell = 1;
-	err = zs_alloc_object(m->arena, o->bytes, &o->cell);
+	o->owned.bytes = some_size(m, rng);
+	o->owned.cell = 1;
+	err = zs_alloc_object(m->arena, o->owned.bytes, &o->owned.cell);
 	if (plan)
 		failed = faulty_fail_none(&m->hooks);
 	if (err) {
-		CHECK(err == -ENOMEM && failed && o->cell == 1);
-		o->bytes = 0;
+		CHECK(err == -ENOMEM && failed && o->owned.cell == 1);
+		o->owned.bytes = 0;
 		return;
 	}
 	m->nr++;
-	write_object(m, o, rng_next(rng));
+	write_object(o, rng_next(rng));
+}
+
+static void set_pin(struct model *m, struct object *o, bool pinned)
+{
+	m->nr_pinned += (unsigned)pinned - o->owned.stays;
+	o->owned.stays = pinned;
 }
 
 static void give(struct model *m, struct object *o)
 {
-	check_object(m, o);
-	zs_free_object(m->arena, &o->cell, o->bytes);
-	o->bytes = 0;
+	check_object(o);
+	set_pin(m, o, false);
+	zs_free_object(m->arena, &o->owned.cell, o->owned.bytes);
+	o->owned.bytes = 0;
 	m->nr--;
 }
 
@@ -119,7 +127,7 @@ static void check_pool(struct model *m)
 
 	CHECK(zs_arena_check(arena));
 	for (unsigned i = 0; i < MAX_OBJECTS; i++)
-		if (m->objects[i].bytes)
+		if (m->objects[i].owned.bytes)
 			in_use[class_of(m, &m->objects[i]) - arena->classes]++;
 	for (unsigned c = 0; c < arena->table.nr_classes; c++) {
 		struct zs_class *class = &arena->classes[c];
@@ -151,16 +159,62 @@ static void check_memory(struct model *m)
 	      m->hooks.map_bytes);
 }
 
+/* All places of the objects that must stay, in one number. */
+static uint64_t pinned_places(struct model *m)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < MAX_OBJECTS; i++)
+		if (m->objects[i].owned.stays)
+			sum += random_mix(m->objects[i].owned.cell);
+	return sum;
+}
+
+/* Of every class ceil(objects / objects in a zspage) zspages are left. */
+static void check_compact(struct model *m)
+{
+	struct zs_arena *arena = m->arena;
+
+	for (unsigned c = 0; c < arena->table.nr_classes; c++) {
+		struct zs_class *class = &arena->classes[c];
+
+		CHECK(class->allocated - class->in_use < class->size.objects);
+	}
+}
+
+static void compact(struct model *m)
+{
+	uint64_t before = zs_arena_pages(m->arena);
+	uint64_t counted = m->compaction.pages;
+	uint64_t places = pinned_places(m);
+	uint64_t pages = zs_arena_compact(m->arena);
+
+	CHECK(pages == before - zs_arena_pages(m->arena));
+	CHECK(pages == m->compaction.pages - counted);
+	CHECK(places == pinned_places(m));
+	if (!m->nr_pinned) {
+		uint64_t moved = m->compaction.moved;
+
+		check_compact(m);
+		CHECK(!zs_arena_compact(m->arena));
+		CHECK(moved == m->compaction.moved);
+	}
+}
+
 static void step(struct model *m, unsigned want, struct rng *rng)
 {
 	struct object *o = &m->objects[rng_below(rng, MAX_OBJECTS)];
 
-	if (!o->bytes && m->nr < want)
+	if (!o->owned.bytes && m->nr < want)
 		take(m, o, rng);
-	else if (o->bytes && (m->nr > want || rng_below(rng, 2)))
+	else if (o->owned.bytes && (m->nr > want || rng_below(rng, 2)))
 		give(m, o);
-	else if (o->bytes)
-		write_object(m, o, rng_next(rng));
+	else if (o->owned.bytes && rng_below(rng, 2))
+		set_pin(m, o, !o->owned.stays);
+	else if (o->owned.bytes)
+		write_object(o, rng_next(rng));
+	if (rng_below(rng, 100) == 0)
+		compact(m);
 	if (rng_below(rng, 64) == 0)
 		m->hooks.purge_fails =
 			!m->hooks.purge_fails && rng_below(rng, 4) == 0;
@@ -169,6 +223,7 @@ static void step(struct model *m, unsigned want, struct rng *rng)
 static void start(struct model *m, struct rng *rng)
 {
 	static const uint32_t pages[] = { 4096, 4096, 16384, 65536 };
+	struct zs_params params;
 
 	memset(m, 0, sizeof(*m));
 	faulty_init(&m->hooks);
@@ -176,15 +231,18 @@ static void start(struct model *m, struct rng *rng)
 		m->hooks.hooks.purge = NULL;
 	CHECK(mem_init(&m->mem, &m->hooks.hooks) == 0);
 	m->page = pages[rng_below(rng, 4)];
-	CHECK(zs_arena_create(&m->mem, m->page,
-			      1 + rng_below(rng, ZS_MAX_CHAIN),
-			      &m->arena) == 0);
+	params = exact_params(m->page, 1 + rng_below(rng, ZS_MAX_CHAIN));
+	params.adaptive = rng_below(rng, 2);
+	params.auto_compact = rng_below(rng, 2);
+	params.wipe = rng_below(rng, 2);
+	params.compaction = &m->compaction;
+	CHECK(zs_arena_create(&m->mem, &params, &m->arena) == 0);
 }
 
 static void end(struct model *m)
 {
 	for (unsigned i = 0; i < MAX_OBJECTS; i++)
-		if (m->objects[i].bytes)
+		if (m->objects[i].owned.bytes)
 			give(m, &m->objects[i]);
 	check_pool(m);
 	CHECK(span_held(&m->arena->span).bytes == 0);

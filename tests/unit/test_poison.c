@@ -15,10 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "arena.h"
 #include "codec.h"
 #include "pagegen.h"
 #include "poison.h"
-#include "zs_priv.h"
 
 #if !defined(POISON_ASAN) && !defined(HAVE_VALGRIND)
 #error "nobody to tell"
@@ -121,9 +121,19 @@ static void free_entries_are_forbidden(void **state)
 
 /* ---- objects ------------------------------------------------------------- */
 
-static char *object_of(zs_cell *cell)
+static char *object_of(struct zs_arena *arena, zs_cell *cell)
 {
-	return (char *)(uintptr_t)atomic_load(cell);
+	return (char *)zs_payload(cell) -
+	       zs_header_bytes(&arena->classes[zs_place_class(*cell)]);
+}
+
+static struct zs_arena *arena_new(struct mem *mem, uint32_t page)
+{
+	const struct zs_params params = exact_params(page, CHAIN);
+	struct zs_arena *arena;
+
+	assert_int_equal(zs_arena_create(mem, &params, &arena), 0);
+	return arena;
 }
 
 /* The first two objects of a class, with payloads of so many bytes. */
@@ -137,8 +147,8 @@ static void assert_payload_is_exact(struct zs_arena *arena, size_t bytes)
 	zs_cell cells[2];
 
 	assert_int_equal(zs_alloc_object(arena, bytes, &cells[0]), 0);
-	first = object_of(&cells[0]);
-	payload = zs_payload(arena, &cells[0], bytes);
+	first = object_of(arena, &cells[0]);
+	payload = zs_payload(&cells[0]);
 	/* Slack, objects that were never used, and waste. */
 	assert_border(first, payload + bytes, first + all);
 	assert_true(all_undefined(payload, bytes));
@@ -148,7 +158,7 @@ static void assert_payload_is_exact(struct zs_arena *arena, size_t bytes)
 		return;
 	}
 	assert_int_equal(zs_alloc_object(arena, bytes, &cells[1]), 0);
-	assert_ptr_equal(object_of(&cells[1]), first + size);
+	assert_ptr_equal(object_of(arena, &cells[1]), first + size);
 	zs_free_object(arena, &cells[0], bytes);
 	assert_true(all_forbidden(first, size));
 	assert_true(zs_arena_check(arena));
@@ -158,7 +168,7 @@ static void assert_payload_is_exact(struct zs_arena *arena, size_t bytes)
 				 (unsigned)(class - arena->classes))
 		bytes--;
 	assert_int_equal(zs_alloc_object(arena, bytes, &cells[0]), 0);
-	assert_ptr_equal(object_of(&cells[0]), first);
+	assert_ptr_equal(object_of(arena, &cells[0]), first);
 	assert_border(first, payload + bytes, first + size);
 	assert_true(all_undefined(payload, bytes));
 	zs_free_object(arena, &cells[0], bytes);
@@ -171,10 +181,8 @@ static void D63_an_object_is_allowed_as_far_as_its_payload(void **state)
 
 	for (size_t i = 0; i < ARRAY_SIZE(page_sizes); i++) {
 		uint32_t page = page_sizes[i];
-		struct zs_arena *arena;
+		struct zs_arena *arena = arena_new(&u->mem, page);
 
-		assert_int_equal(zs_arena_create(&u->mem, page, CHAIN, &arena),
-				 0);
 		for (size_t bytes = 1; bytes <= 32; bytes++)
 			assert_payload_is_exact(arena, bytes);
 		for (size_t bytes = 33; bytes < page; bytes += page / 16 + 1)
@@ -194,7 +202,7 @@ static void what_is_left_over_of_a_full_zspage_is_forbidden(void **state)
 	struct zs_arena *arena;
 	unsigned with_waste = 0;
 
-	assert_int_equal(zs_arena_create(&u->mem, 4096, CHAIN, &arena), 0);
+	arena = arena_new(&u->mem, 4096);
 	for (unsigned c = 0; c < arena->table.nr_classes; c++) {
 		struct zs_class *class = &arena->classes[c];
 		size_t header = class->huge ? 0 : ZS_HEADER_BYTES;
@@ -206,7 +214,7 @@ static void what_is_left_over_of_a_full_zspage_is_forbidden(void **state)
 		for (unsigned i = 0; i < n; i++)
 			assert_int_equal(
 				zs_alloc_object(arena, bytes, &cells[i]), 0);
-		first = object_of(&cells[0]);
+		first = object_of(arena, &cells[0]);
 		end = first + class->size.pages * 4096;
 		assert_border(first, first + n * class->size.bytes, end);
 		with_waste += first + n * class->size.bytes < end;
@@ -381,7 +389,7 @@ static void hooks_get_memory_that_is_allowed(void **state)
 	u->mem.hooks.free = looking_free;
 	u->mem.hooks.unmap = looking_unmap;
 	u->mem.hooks.purge = looking_purge;
-	assert_int_equal(zs_arena_create(&u->mem, 4096, CHAIN, &arena), 0);
+	arena = arena_new(&u->mem, 4096);
 	for (int i = 0; i < NR; i++)
 		assert_int_equal(zs_alloc_object(arena, 4096, &cells[i]), 0);
 	for (int i = NR; i-- > NR / 8;)
@@ -566,10 +574,10 @@ static void using_an_object_wrongly_is_reported(void **state)
 	zs_cell cells[2];
 	char *payload;
 
-	assert_int_equal(zs_arena_create(&u->mem, 4096, CHAIN, &arena), 0);
+	arena = arena_new(&u->mem, 4096);
 	assert_int_equal(zs_alloc_object(arena, 101, &cells[0]), 0);
 	assert_int_equal(zs_alloc_object(arena, 101, &cells[1]), 0);
-	payload = zs_payload(arena, &cells[0], 101);
+	payload = zs_payload(&cells[0]);
 	memset(payload, 1, 101);
 	assert_false(is_reported(read_at, payload + 100, payload + 100));
 	assert_access_is_reported(payload + 101);

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 
+#include "arena.h"
 #include "pool.h"
 #include "threads.h"
 
@@ -14,10 +15,12 @@ static const struct comp_list nobody = { NULL, 0 };
 
 static int open_pool(struct pool *pool, const char *text, uint32_t page_bytes)
 {
+	struct zs_params params;
 	struct spec spec;
 
 	assert_int_equal(spec_resolve(&nobody, text, &spec, NULL), 0);
-	return pool_open(pool, &spec, page_bytes);
+	params = exact_params(page_bytes, ZS_NORMAL_CHAIN);
+	return pool_open(pool, &spec, &params);
 }
 
 static void a_pool_joins_a_compressor_and_an_allocator(void **state)

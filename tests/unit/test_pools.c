@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "arena.h"
 #include "check.h"
 #include "coding.h"
 #include "halt.h"
@@ -46,6 +47,7 @@ static void D07_a_pool_held_across_a_switch_is_not_ended(void **state)
 	struct zswap_compressor ops[NR_SPECS];
 	const struct zswap_compressor *all[NR_SPECS];
 	const struct comp_list own = { all, NR_SPECS };
+	const struct zs_params params = exact_params(PAGE, ZS_NORMAL_CHAIN);
 	struct pools pools;
 
 	for (unsigned i = 0; i < NR_SPECS; i++) {
@@ -54,7 +56,8 @@ static void D07_a_pool_held_across_a_switch_is_not_ended(void **state)
 		all[i] = &ops[i];
 	}
 	memset(&pools, 0, sizeof(pools));
-	assert_int_equal(pools_init(&pools, &u->mem, PAGE, &own, specs[0]), 0);
+	assert_int_equal(pools_init(&pools, &u->mem, &params, &own, specs[0]),
+			 0);
 	halt_start(hold_and_drop, &pools);
 	for (unsigned i = 1; i <= HALTS; i++) {
 		halt();

@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arena.h"
 #include "check.h"
 #include "random.h"
 #include "threads.h"
 #include "watchdog.h"
-#include "zs_priv.h"
 
 #define PAGE 4096u
 #define CHAIN 8u
@@ -27,9 +27,10 @@ static const char *data_dir;
 static struct zs_arena *arena_new(struct mem *mem, uint32_t page,
 				  uint32_t chain)
 {
+	const struct zs_params params = exact_params(page, chain);
 	struct zs_arena *arena;
 
-	assert_int_equal(zs_arena_create(mem, page, chain, &arena), 0);
+	assert_int_equal(zs_arena_create(mem, &params, &arena), 0);
 	return arena;
 }
 
@@ -40,7 +41,7 @@ static struct zs_class *class_for(struct zs_arena *arena, size_t bytes)
 
 static struct zspage *zspage_of(struct zs_arena *arena, zs_cell *cell)
 {
-	return span_owner(&arena->span, (void *)(uintptr_t)atomic_load(cell));
+	return span_owner(&arena->span, zs_payload(cell));
 }
 
 /* The first zspage in a group's list. */
@@ -76,8 +77,8 @@ static void give_many(struct zs_arena *arena, size_t bytes, zs_cell *cells,
 static char *payload_of(struct zs_arena *arena, zs_cell *cell, size_t bytes)
 {
 	struct zs_class *class = class_for(arena, bytes);
-	char *at = zs_payload(arena, cell, bytes);
-	char *object = (char *)(uintptr_t)atomic_load(cell);
+	char *at = zs_payload(cell);
+	char *object = at - zs_header_bytes(class);
 
 	CHECK(at == object + (class->huge ? 0 : ZS_HEADER_BYTES));
 	CHECK(at + bytes <= object + class->size.bytes);
@@ -141,6 +142,7 @@ static void requests_of_nothing_or_over_a_page_are_refused(void **state)
 static void D48_pools_survive_any_failing_hook(void **state)
 {
 	struct unit *u = *state;
+	const struct zs_params params = exact_params(PAGE, CHAIN);
 	size_t bytes = u->hooks.alloc_bytes;
 	uint64_t k, failed = 1;
 
@@ -149,7 +151,7 @@ static void D48_pools_survive_any_failing_hook(void **state)
 		int err;
 
 		faulty_fail_nth(&u->hooks, FAULTY_ANY, k);
-		err = zs_arena_create(&u->mem, PAGE, CHAIN, &arena);
+		err = zs_arena_create(&u->mem, &params, &arena);
 		failed = faulty_fail_none(&u->hooks);
 		assert_int_equal(err, failed ? -ENOMEM : 0);
 		assert_true(failed ? !arena : !!arena);
@@ -248,7 +250,9 @@ static void a_fresh_zspage_hands_out_its_objects_in_order(void **state)
 		take_many(arena, bytes, cells, size.objects + 1u);
 		for (unsigned i = 0; i < size.objects; i++)
 			assert_int_equal(cells[i], cells[0] + i * size.bytes);
-		assert_ptr_equal(zspage_of(arena, &cells[0])->base, cells[0]);
+		assert_ptr_equal(zspage_of(arena, &cells[0])->base,
+				 (char *)zs_payload(&cells[0]) -
+					 zs_header_bytes(&arena->classes[c]));
 		assert_ptr_not_equal(zspage_of(arena, &cells[size.objects]),
 				     zspage_of(arena, &cells[0]));
 		assert_true(zs_arena_check(arena));
@@ -424,9 +428,7 @@ static void a_huge_payload_has_a_page_and_no_header(void **state)
 	assert_int_equal(zs_arena_huge_bytes(arena), 3625);
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
 		take(arena, sizes[i], &cells[i]);
-		assert_int_equal(cells[i] % PAGE, 0);
-		assert_ptr_equal(zs_payload(arena, &cells[i], sizes[i]),
-				 cells[i]);
+		assert_int_equal((uintptr_t)zs_payload(&cells[i]) % PAGE, 0);
 		assert_int_equal(zs_arena_pages(arena), i + 1);
 		write_payload(arena, &cells[i], sizes[i], i);
 	}

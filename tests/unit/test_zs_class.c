@@ -21,7 +21,7 @@ static struct zs_class_table table_for(uint32_t page_bytes, uint32_t chain)
 	struct zs_class_table table;
 
 	memset(&table, 0xa5, sizeof(table));
-	zs_class_table_init(&table, page_bytes, chain);
+	zs_class_table_init(&table, page_bytes, chain, false);
 	return table;
 }
 
