@@ -302,8 +302,8 @@ int zs_alloc_object(struct zs_arena *arena, size_t bytes, zs_cell *cell)
 }
 
 /* Whether an object of this class can have this payload; for a debug build. */
-static bool fits_class(const struct zs_arena *arena,
-		       const struct zs_class *class, size_t bytes)
+static inline bool fits_class(const struct zs_arena *arena,
+			      const struct zs_class *class, size_t bytes)
 {
 	if (!arena->choice)
 		return zs_class_of_request(&arena->table, bytes) ==

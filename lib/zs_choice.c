@@ -20,7 +20,8 @@ void zs_choice_init(struct zs_choice *choice,
 	}
 	for (uint32_t i = 0; i < table->nr_raw; i++) {
 		atomic_init(&choice->objects[i], 0);
-		atomic_init(&choice->class_of[i], table->class_of[0][i]);
+		atomic_init(&choice->class_of[i],
+			    (uint16_t)zs_exact_class(table, i));
 	}
 }
 
@@ -38,21 +39,30 @@ static uint64_t population(struct zs_choice *choice, uint32_t chain,
 	return n;
 }
 
+/* What an object of a chain's class would cost, in bytes times SCALE. */
+static uint64_t cost_of(struct zs_choice *choice, uint32_t chain, unsigned raw)
+{
+	const struct zs_class_table *table = choice->table;
+	const struct zs_class_size *size =
+		&table->classes[table->class_of[chain][raw]];
+	uint64_t zspage = (uint64_t)size->pages * table->page_bytes * SCALE;
+	uint64_t objects = population(choice, chain, raw) + ZS_CHOICE_MORE;
+
+	return zspage / size->objects + zspage / ZS_CHOICE_EMPTY / objects;
+}
+
 struct zs_chosen zs_choose(struct zs_choice *choice, unsigned raw)
 {
 	const struct zs_class_table *table = choice->table;
-	struct zs_chosen best = { 0, 0 };
-	uint64_t least = UINT64_MAX;
+	struct zs_chosen best = { zs_exact_class(table, raw), 0 };
+	uint32_t exact = table->nr_chains - 1;
+	uint64_t least = cost_of(choice, exact, raw);
 
-	for (uint32_t c = 0; c < table->nr_chains; c++) {
+	for (uint32_t c = exact; c--;) {
 		unsigned class = table->class_of[c][raw];
-		const struct zs_class_size *size = &table->classes[class];
-		uint64_t zspage = (uint64_t)size->pages * table->page_bytes;
-		uint64_t cost =
-			SCALE * zspage / size->objects +
-			SCALE / 2 * zspage / (population(choice, c, raw) + 1);
+		uint64_t cost = cost_of(choice, c, raw);
 
-		if (cost < least) {
+		if (cost < least && table->classes[class].objects > 1) {
 			least = cost;
 			best.class = class;
 		}

@@ -2,27 +2,27 @@
 /*
  * zs_choice.h - the class of a request, where it depends on what else is there
  *
- * A class has one zspage that is half empty, on average, so that a hundred
- * classes of a few objects each hold twice what they need. Chains of fewer
- * pages make fewer, coarser classes of smaller zspages: more waste in each
- * object, less in each class. Which is better depends on how many objects share
- * the class. An object in a class of n objects on p pages costs, where P
- * objects are of the sizes that the class would serve,
+ * A class has one zspage that is partly empty, so that a hundred classes of a
+ * few objects each hold twice what they need. Chains of fewer pages make fewer,
+ * coarser classes of smaller zspages: more waste in each object, less in each
+ * class. Which is better depends on how many objects share the class. An object
+ * in a class of n objects on p pages costs, where P objects are of the sizes
+ * that the class would serve,
  *
- *	p pages / n  +  p pages / 2 / P
+ *	p pages / n  +  p pages / 6 / (P + 5)
  *
- * its part of a zspage, and its part of the half empty one. The choice is the
- * chain for which this is least. It is made anew when the class chosen last has
- * no free place. With many objects the second term goes away, and what is left
- * is, but for rounding, the kernel's rule.
+ * its part of a zspage, and its part of what is empty. The choice is the chain
+ * for which this is least, but never a whole page where the exact choice shares
+ * one. It is made anew when the class chosen last has no free place. With many
+ * objects the second term goes away, and what is left is the kernel's rule.
+ *
+ * That term is smaller than half a zspage for P objects, which is right for a
+ * pool that stays as it is: most grow, and what was put in a coarse class stays
+ * there. With a half and no 5, pools of 100 objects hold 6 % less, and those of
+ * silesia-osdb 1 % more than with the kernel's choice.
  *
  * The same sum says how large the places of another class may be that a request
  * is *lent* rather than to begin a zspage: as long as they cost no more.
- *
- * Measured on process memory and the Silesia corpus (lz4 and zstd): pools of
- * 1,000 objects hold 1.11 times the payload on average and 1.20 at worst, where
- * the exact choice holds 1.65 and 2.99; 5,000 objects 1.07 and 1.12 (1.15 and
- * 1.35), 16,384 objects 1.05 and 1.08 (1.06 and 1.12).
  *
  * Locking: none. The counts are exact; a choice made while they change is a
  * good choice of a moment ago.
@@ -31,6 +31,10 @@
 #define ZSWAP_ZS_CHOICE_H
 
 #include "zs_class.h"
+
+/* The second term: this part of a zspage, for as many objects more. */
+#define ZS_CHOICE_EMPTY 6
+#define ZS_CHOICE_MORE 5
 
 struct zs_choice {
 	const struct zs_class_table *table;
