@@ -31,6 +31,13 @@ static const char help[] =
 	"  rawcut          from which compressed size on a page had better be\n"
 	"                  kept raw: cut-offs of 80 to 100 % of a page\n"
 	"  checksum        a cache with checksums beside one without\n"
+	"  churn           how much memory stays held while pages are "
+	"replaced\n"
+	"                  and discarded, and how long a call is delayed; "
+	"the\n"
+	"                  same with other allocators\n"
+	"  kernel          the same pages in a zram device of the kernel's,\n"
+	"                  which is added and removed again; needs root\n"
 	"\n"
 	"Sides take turns, repeat by repeat, in one process and on the same\n"
 	"pages. Every page that comes back is compared.\n"
@@ -46,13 +53,16 @@ static const char help[] =
 	"  --codec LIST    the library's specs, as in lz4,zstd:level=-1: lz4,\n"
 	"                  lz4hc, zstd, deflate, and lzo where it is built "
 	"in;\n"
-	"                  repeatable (default: store-load lz4, the others\n"
+	"                  repeatable (default: store-load lz4, kernel\n"
+	"                  lz4,zstd and what there is of lzo, the others\n"
 	"                  lz4,zstd:level=1)\n"
 	"  --max-pages N   pages of 4 KiB used of each corpus, at most\n"
 	"                  (default 16384; of a program that it starts 4096\n"
 	"                  at most)\n"
 	"  --repeats N     repeats of each row; store-load's first row has a\n"
-	"                  third (default: as many as time allows, 5 to 25)\n"
+	"                  third (default: as many as time allows, 5 to "
+	"25;\n"
+	"                  of churn 2, which take minutes); not of kernel\n"
 	"  --hooks NAME    what the caches take memory from: default, malloc\n"
 	"                  and mmap, or jemalloc, arenas of its own; jemalloc\n"
 	"                  must be preloaded, as bench/run.sh does\n"
@@ -68,13 +78,17 @@ static const char help[] =
 	"Of store-load only:\n"
 	"  --checksum      the cache has checksums; bare has none\n"
 	"\n"
+	"Of churn only:\n"
+	"  --svg FILE      plot bytes held / live payload to FILE\n"
+	"\n"
 	"Bare is the codec library alone: its fastest documented call for\n"
 	"each page, same-filled ones included, with warm contexts, output\n"
 	"packed one page after another into memory that was touched before;\n"
 	"the same pages in the same order, loaded into the same memory.\n"
 	"\n"
 	"Exit status: 0; 1 when a page came back changed or the library\n"
-	"failed; 2 when the arguments, a file or the machine were not fit.\n";
+	"failed; 2 when the arguments, a file or the machine were not fit;\n"
+	"77 when kernel finds no zram that it may use.\n";
 
 static const struct option long_options[] = {
 	{ "corpus", required_argument, NULL, 'c' },
@@ -88,9 +102,16 @@ static const struct option long_options[] = {
 	{ "hooks", required_argument, NULL, 'H' },
 	{ "quick", no_argument, NULL, 'q' },
 	{ "json", required_argument, NULL, 'j' },
+	{ "svg", required_argument, NULL, 'g' },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
+
+#ifdef HAVE_LZO
+#define KERNEL_CODECS "lz4,zstd,lzo"
+#else
+#define KERNEL_CODECS "lz4,zstd"
+#endif
 
 static const struct {
 	const char *name;
@@ -101,6 +122,8 @@ static const struct {
 	[UNITS] = { "units", "lz4,zstd:level=1", UNIT_BYTES },
 	[RAWCUT] = { "rawcut", "lz4,zstd:level=1", PAGE_BYTES },
 	[CHECKSUM] = { "checksum", "lz4,zstd:level=1", PAGE_BYTES },
+	[CHURN] = { "churn", "lz4,zstd:level=1", PAGE_BYTES },
+	[KERNEL] = { "kernel", KERNEL_CODECS, PAGE_BYTES },
 };
 
 /* ---- values ------------------------------------------------------------ */
@@ -238,6 +261,9 @@ static void take_option(struct args *a, int option, const char *value)
 	case 'j':
 		a->json = value;
 		break;
+	case 'g':
+		a->svg = value;
+		break;
 	case 'h':
 		fputs(help, stdout);
 		exit(0);
@@ -264,6 +290,10 @@ static void check_options(const struct args *a)
 {
 	bool has_folios = a->topic == STORE_LOAD || a->topic == CHECKSUM;
 
+	if (a->repeats && a->topic == KERNEL)
+		refuse(a, "repeats");
+	if (a->svg && a->topic != CHURN)
+		refuse(a, "svg");
 	if (a->checksum && a->topic != STORE_LOAD)
 		refuse(a, "checksum");
 	if (a->nr_folios && !has_folios)

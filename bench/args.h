@@ -12,7 +12,7 @@
 #define ARGS_MAX 64 /* of each list */
 
 /* The subcommands. */
-enum topic { STORE_LOAD, UNITS, RAWCUT, CHECKSUM, NR_TOPICS };
+enum topic { STORE_LOAD, UNITS, RAWCUT, CHECKSUM, CHURN, KERNEL, NR_TOPICS };
 
 struct args {
 	enum topic topic;
@@ -26,6 +26,7 @@ struct args {
 	size_t max_pages;    /* of PAGE_BYTES */
 	unsigned repeats;    /* 0: as many as time allows */
 	const char *json;    /* NULL: none */
+	const char *svg;     /* likewise */
 	bool checksum;
 	bool quick;
 };

@@ -4,6 +4,7 @@
  */
 #include "bench.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- ends -------------------------------------------------------------- */
@@ -42,6 +44,39 @@ void broken(const char *fmt, ...)
 	complain(fmt, args);
 	va_end(args);
 	exit(EXIT_BROKEN);
+}
+
+void skipped(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	complain(fmt, args);
+	va_end(args);
+	exit(EXIT_SKIPPED);
+}
+
+/*
+ * Opening for appending leaves an older file as it is; a new one goes again. So
+ * a run that fails leaves no half a result.
+ */
+void check_output(const char *path)
+{
+	struct stat st;
+	bool is_new; /* a link is there, if only a link */
+	int fd;
+
+	if (!path)
+		return;
+	is_new = lstat(path, &st) != 0;
+	/* A pipe without a reader is an error rather than a wait. */
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK,
+		  0666);
+	if (fd < 0)
+		bad_input("%s: %s", path, strerror(errno));
+	close(fd);
+	if (is_new)
+		unlink(path);
 }
 
 /* ---- memory ------------------------------------------------------------ */
@@ -152,7 +187,7 @@ double clock_cost_ns(void)
 /* ---- order ------------------------------------------------------------- */
 
 /* splitmix64: short, and any seed is a good one. */
-static uint64_t rng_next(struct rng *rng)
+uint64_t rng_next(struct rng *rng)
 {
 	uint64_t x = rng->state += UINT64_C(0x9e3779b97f4a7c15);
 
@@ -218,13 +253,14 @@ double median_across(const double *first, size_t count, size_t stride_bytes)
 
 struct latency latency_of(double *ns, size_t count)
 {
-	struct latency l = { NAN, NAN };
+	struct latency l = { NAN, NAN, NAN };
 
 	if (!count)
 		return l;
 	qsort(ns, count, sizeof(*ns), compare);
 	l.p50_us = quantile(ns, count, 0.5) / 1000;
 	l.p99_us = quantile(ns, count, 0.99) / 1000;
+	l.p999_us = quantile(ns, count, 0.999) / 1000;
 	return l;
 }
 

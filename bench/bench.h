@@ -19,6 +19,7 @@
 enum {
 	EXIT_BROKEN = 1,    /* the library gave wrong bytes, or an error */
 	EXIT_BAD_INPUT = 2, /* the caller's arguments, files, machine */
+	EXIT_SKIPPED = 77,  /* this machine can't do what was asked for */
 };
 
 #define PRINTF_LIKE(fmt, args) __attribute__((format(printf, fmt, args)))
@@ -26,6 +27,13 @@ enum {
 /* One line on stderr, then the end of the program. */
 _Noreturn void bad_input(const char *fmt, ...) PRINTF_LIKE(1, 2);
 _Noreturn void broken(const char *fmt, ...) PRINTF_LIKE(1, 2);
+_Noreturn void skipped(const char *fmt, ...) PRINTF_LIKE(1, 2);
+
+/*
+ * check_output() - end the program now when @path could not be written later
+ * @path: NULL is fine
+ */
+void check_output(const char *path);
 
 /* ---- memory: zeroed, never NULL ---------------------------------------- */
 
@@ -62,6 +70,7 @@ struct rng {
 	uint64_t state;
 };
 
+uint64_t rng_next(struct rng *rng);
 void shuffle(struct rng *rng, uint32_t *items, size_t count);
 
 /* ---- numbers ----------------------------------------------------------- */
@@ -74,6 +83,7 @@ struct summary {
 struct latency {
 	double p50_us;
 	double p99_us;
+	double p999_us;
 };
 
 /* Both sort what they are given. An empty set gives NAN. */

@@ -7,13 +7,10 @@
 #include "hooks.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct json {
 	FILE *file;
@@ -21,29 +18,6 @@ struct json {
 };
 
 /* ---- the file ---------------------------------------------------------- */
-
-/*
- * Opening for appending leaves an older file as it is; a new one goes again. So
- * a run that fails leaves no half a result.
- */
-void json_check(const char *path)
-{
-	struct stat st;
-	bool is_new; /* a link is there, if only a link */
-	int fd;
-
-	if (!path)
-		return;
-	is_new = lstat(path, &st) != 0;
-	/* A pipe without a reader is an error rather than a wait. */
-	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK,
-		  0666);
-	if (fd < 0)
-		bad_input("%s: %s", path, strerror(errno));
-	close(fd);
-	if (is_new)
-		unlink(path);
-}
 
 void json_write(const char *path, const void *rows, size_t count,
 		size_t stride_bytes,

@@ -8,12 +8,6 @@
 struct json;
 
 /*
- * json_check() - end the program now when @path could not be written later
- * @path: NULL is fine
- */
-void json_check(const char *path);
-
-/*
  * json_write() - write @count rows, which are @stride_bytes apart; ends the
  * program when it fails
  * @path:  NULL means that nothing is written

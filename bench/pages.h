@@ -10,6 +10,8 @@
 
 #include "bench.h"
 
+#include <string.h>
+
 struct corpus {
 	char *name;   /* as in the tables */
 	char *origin; /* a sentence for the reader, or NULL */
@@ -26,6 +28,13 @@ struct corpora {
 static inline size_t corpus_bytes(const struct corpus *c)
 {
 	return c->nr_pages * PAGE_BYTES;
+}
+
+/* page_is_filled() - whether a page of PAGE_BYTES repeats one 64-bit word */
+static inline bool page_is_filled(const unsigned char *page)
+{
+	return !memcmp(page, page + sizeof(uint64_t),
+		       PAGE_BYTES - sizeof(uint64_t));
 }
 
 /**

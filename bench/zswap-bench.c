@@ -5,19 +5,19 @@
 #include "args.h"
 #include "bench.h"
 #include "hooks.h"
-#include "json.h"
 #include "live.h"
 #include "pages.h"
+#include "rival.h"
 #include "table.h"
 #include "topics.h"
+#include "zram.h"
 
 #include <stdio.h>
 
 static topic_fn *const topics[] = {
-	[STORE_LOAD] = topic_store_load,
-	[UNITS] = topic_units,
-	[RAWCUT] = topic_rawcut,
-	[CHECKSUM] = topic_checksum,
+	[STORE_LOAD] = topic_store_load, [UNITS] = topic_units,
+	[RAWCUT] = topic_rawcut,         [CHECKSUM] = topic_checksum,
+	[CHURN] = topic_churn,           [KERNEL] = topic_kernel,
 };
 
 static struct corpora gather(const struct args *a)
@@ -46,7 +46,12 @@ int main(int argc, char **argv)
 	uint64_t start = now_ns();
 	struct corpora all;
 
-	json_check(args.json);
+	if (args.topic == CHURN)
+		rivals_prepare(argv);
+	if (args.topic == KERNEL && zram_why_not())
+		skipped("no zram device: %s", zram_why_not());
+	check_output(args.json);
+	check_output(args.svg);
 	table_machine(&args);
 	hooks_say();
 	all = gather(&args);
