@@ -18,38 +18,32 @@ void zs_unlist_zspage(struct zs_class *class, struct zspage *zspage)
 		class->nonempty &= (uint16_t) ~(1u << zspage->group);
 }
 
-/*
- * Finds the group and the numbers of objects that share it, so that the next
- * calls can tell that nothing changes without a division.
- */
+/* By steps from the group it had: mostly one, or none. */
+static unsigned group_of(const struct zspage *zspage)
+{
+	const uint16_t *first_used = zspage->class->first_used;
+	unsigned group = zspage->group;
+
+	while (zspage->in_use >= first_used[group + 1])
+		group++;
+	while (zspage->in_use < first_used[group])
+		group--;
+	return group;
+}
+
 void zs_set_group(struct zspage *zspage)
 {
-	unsigned objects = zspage->class->size.objects;
-	unsigned used = zspage->in_use;
-	unsigned group = zs_fullness(used, objects);
-	unsigned low = used, high = used;
-
-	if (group > 0 && group < ZS_FULL) {
-		/* group - 1 tenths, rounded up, to the next tenth's start. */
-		low = (10 * (group - 1) * objects + 99) / 100;
-		high = (10 * group * objects + 99) / 100 - 1;
-		if (!low)
-			low = 1;
-		if (high > objects - 1)
-			high = objects - 1;
-	}
-	zspage->group = (uint8_t)group;
-	zspage->low = (uint16_t)low;
-	zspage->high = (uint16_t)high;
+	zspage->group = (uint8_t)group_of(zspage);
 }
 
 void zs_regroup(struct zs_class *class, struct zspage *zspage)
 {
-	if (likely(zspage->in_use >= zspage->low &&
-		   zspage->in_use <= zspage->high))
+	unsigned group = group_of(zspage);
+
+	if (group == zspage->group)
 		return;
 	zs_unlist_zspage(class, zspage);
-	zs_set_group(zspage);
+	zspage->group = (uint8_t)group;
 	zs_list_zspage(class, zspage);
 }
 
@@ -98,7 +92,7 @@ static int new_zspage(struct zs_arena *arena, struct zs_class *class,
 	zspage->fresh = 0;
 	zspage->in_use = 0;
 	zspage->next_moved = 0;
-	zs_set_group(zspage);
+	zspage->group = 0;
 	*out = zspage;
 	return 0;
 }
@@ -378,8 +372,13 @@ static void init_class(struct zs_class *class, uint16_t number,
 	class->number = number;
 	class->size = size;
 	class->huge = size.pages == 1 && size.objects == 1;
-	for (unsigned g = 0; g < ZS_NR_GROUPS; g++)
+	class->first_used[ZS_NR_GROUPS] = UINT16_MAX;
+	for (unsigned g = ZS_NR_GROUPS, used = size.objects; g--;) {
+		while (used && zs_fullness(used - 1, size.objects) >= g)
+			used--;
+		class->first_used[g] = (uint16_t)used;
 		list_init(&class->groups[g]);
+	}
 }
 
 int zs_arena_create(struct mem *mem, const struct zs_params *params,
@@ -464,8 +463,6 @@ static bool zspage_check(struct zs_arena *arena, struct zspage *zspage)
 	       zspage->next_moved < class->size.objects &&
 	       zspage->group ==
 		       zs_fullness(zspage->in_use, class->size.objects) &&
-	       zspage->in_use >= zspage->low &&
-	       zspage->in_use <= zspage->high &&
 	       span_owner(&arena->span, zspage->base) == zspage;
 }
 

@@ -96,6 +96,11 @@ struct zs_class {
 	uint16_t nonempty; /* bit g: groups[g] has a zspage */
 	bool huge;
 	bool lends; /* as in arena->lenders */
+	/*
+	 * The fewest objects of each group and all above it, and a number that
+	 * none has; so that a zspage's new group is found without a division.
+	 */
+	uint16_t first_used[ZS_NR_GROUPS + 1];
 	struct list groups[ZS_NR_GROUPS];
 	/* in_use <= allocated == zspages x objects in one */
 	size_t allocated;

@@ -26,7 +26,7 @@
  * changes, but for a zspage that is not in the class's lists yet.
  *
  * Invariants: in_use + listed + (end - fresh) / size == objects;
- * low <= in_use <= high are the numbers that belong to the group.
+ * group == zs_fullness(in_use, objects).
  */
 struct zspage {
 	struct list node; /* on class->groups[group], or set aside */
@@ -36,7 +36,6 @@ struct zspage {
 	uint32_t first_free; /* offset, or ZS_NO_OBJECT */
 	uint32_t fresh;      /* offset */
 	uint16_t in_use;
-	uint16_t low, high;
 	uint16_t next_moved; /* object at which compaction goes on */
 	uint8_t group;
 };
@@ -55,7 +54,7 @@ static inline unsigned zs_fullness(unsigned used, unsigned objects)
 
 void zs_list_zspage(struct zs_class *class, struct zspage *zspage);
 void zs_unlist_zspage(struct zs_class *class, struct zspage *zspage);
-/* Computes the group of a zspage that is on no list. */
+/* Sets the group of a zspage that is on no list. */
 void zs_set_group(struct zspage *zspage);
 /* Puts it in another list where its group has changed. */
 void zs_regroup(struct zs_class *class, struct zspage *zspage);
