@@ -14,6 +14,9 @@
 #define MADV_WIPEONFORK 18
 #define MADV_KEEPONFORK 19
 #endif
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 
 /* ---- the default hooks --------------------------------------------------- */
 
@@ -188,6 +191,15 @@ void mem_unmap(struct mem *mem, void *addr, size_t bytes)
 	int saved_errno = errno;
 
 	mem->hooks.unmap(mem->hooks.ctx, addr, bytes);
+	errno = saved_errno;
+}
+
+void mem_populate(struct mem *mem, void *addr, size_t bytes)
+{
+	int saved_errno = errno;
+
+	if (mem->hooks.map == default_map)
+		madvise(addr, bytes, MADV_POPULATE_WRITE);
 	errno = saved_errno;
 }
 

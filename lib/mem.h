@@ -81,6 +81,8 @@ void mem_free(struct mem *mem, void *ptr, size_t bytes, size_t align);
 /* Zero-filled pages; not counted. NULL when there are none. */
 void *mem_map(struct mem *mem, size_t bytes, size_t align);
 void mem_unmap(struct mem *mem, void *addr, size_t bytes);
+/* Memory is going to be written, so that it may as well be there at once. */
+void mem_populate(struct mem *mem, void *addr, size_t bytes);
 /* Whether parts of a mapping can be given back. */
 bool mem_can_purge(const struct mem *mem);
 /* Gives back whole system pages; 0 when they are really gone. */

@@ -600,26 +600,35 @@ static bool has_room(const struct span_pool *span, unsigned nr)
 	       wanted <= max + span->slack_bytes;
 }
 
-/* Finds a run: 0, -ENOMEM, or -EDQUOT. The lock may be dropped meanwhile. */
-static int find_run_to_use(struct span_pool *span, unsigned nr, void **out)
+/*
+ * Finds a run: 0, -ENOMEM, or -EDQUOT. *cold: as a rule it has no memory. The
+ * lock may be dropped meanwhile.
+ */
+static int find_run_to_use(struct span_pool *span, unsigned nr, void **out,
+			   bool *cold)
 {
 	do {
+		*cold = false;
 		*out = take_waiting(span, nr); /* it is held already */
 		if (!*out && !has_room(span, nr))
 			return -EDQUOT;
-		if (!*out)
+		if (!*out) {
 			*out = take_free(span, nr);
+			*cold = true;
+		}
 	} while (!*out && grow(span, nr));
 	return *out ? 0 : -ENOMEM;
 }
 
 int span_alloc(struct span_pool *span, unsigned nr, void *owner, void **out)
 {
+	size_t bytes = nr * span->granule_bytes;
+	bool cold;
 	int err;
 
 	zswap_assert(nr && nr <= SPAN_MAX_RUN && owner);
 	lock_take(&span->lock);
-	err = find_run_to_use(span, nr, out);
+	err = find_run_to_use(span, nr, out, &cold);
 	if (!err) {
 		struct chunk *chunk = chunk_of(span, *out);
 		unsigned first = index_of(span, *out);
@@ -627,9 +636,12 @@ int span_alloc(struct span_pool *span, unsigned nr, void *owner, void **out)
 		span->nr_used += nr;
 		for (unsigned i = first; i < first + nr; i++)
 			chunk->owners.owner[i] = owner;
-		poison_allow_undefined(*out, nr * span->granule_bytes);
+		poison_allow_undefined(*out, bytes);
 	}
 	unlock(span);
+	if (!err && cold && bytes > span->mem->os_page &&
+	    bytes <= SPAN_POPULATE_BYTES)
+		mem_populate(span->mem, *out, bytes);
 	return err;
 }
 

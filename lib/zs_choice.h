@@ -18,11 +18,17 @@
  *
  * That term is smaller than half a zspage for P objects, which is right for a
  * pool that stays as it is: most grow, and what was put in a coarse class stays
- * there. With a half and no 5, pools of 100 objects hold 6 % less, and those of
- * silesia-osdb 1 % more than with the kernel's choice.
+ * there. With a half and no 5, pools of 100 objects hold a tenth less, and those
+ * of silesia-osdb 1 % more than with the kernel's choice.
  *
  * The same sum says how large the places of another class may be that a request
  * is *lent* rather than to begin a zspage: as long as they cost no more.
+ *
+ * Measured on process memory and the Silesia corpus (12 files, lz4 and zstd
+ * level 1, in order and at random), held beside the payload, and in brackets
+ * with the exact choice: at 1,000 objects 1.12 on average and 1.26 at worst
+ * (1.64, 2.99), at 5,000 1.07 and 1.12 (1.15, 1.36), at 16,384 1.05 and 1.09
+ * (1.06, 1.12); from 65,536 on they are the same within 0.4 %.
  *
  * Locking: none. The counts are exact; a choice made while they change is a
  * good choice of a moment ago.
