@@ -19,9 +19,10 @@
  * *Held* is the memory that is really there: what is used, and the *reserve*,
  * which is what waits. The reserve saves page faults (about 2 us each, as much
  * as loading a page) where runs come and go. It is kept within 1/32 of what is
- * used, and where that is more than 256 KiB within these, or 1/128; oldest given
- * back first, so that an empty pool holds nothing. A larger share would hold
- * more and save little: steady churn needs only the runs of a few operations.
+ * used, and where that is more than 256 KiB within these, or 1/128; the oldest
+ * is given back first, so that an empty pool holds nothing. A larger share would
+ * hold more and save little: steady churn needs only the runs of a few
+ * operations.
  *
  * Memory goes back inside a chunk by the purge hook, never by unmapping parts,
  * and outside the lock. A chunk without used granules is unmapped, but for one

@@ -27,10 +27,10 @@
  *
  * The class of a request is exact, as the kernel's, or adaptive (zs_choice.h).
  *
- * *Compaction* (zs_compact.c) moves objects from the emptiest zspages of a class
- * to the fullest. An arena compacts when told to; or by itself, then whoever
- * frees an object moves a few of its class, as long as that has more free
- * places than it needs.
+ * *Compaction* (zs_compact.c) moves objects of a class from its emptiest
+ * zspages to its fullest. An arena compacts when told to; or by itself, then
+ * whoever frees an object moves a few of its class, as long as that has more
+ * free places than it should.
  *
  * Locking: class->lock guards the class's lists and its zspages' fields; it is
  * a leaf, dropped before memory is asked of the span or a slab. A place changes

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "zs_choice.h"
 
-/* Costs are in bytes of an object, times this, to compare them exactly enough. */
+/* Costs are in bytes of an object times this, to compare them exactly. */
 #define SCALE 256
 
 void zs_choice_init(struct zs_choice *choice,

@@ -18,8 +18,8 @@
  *
  * That term is smaller than half a zspage for P objects, which is right for a
  * pool that stays as it is: most grow, and what was put in a coarse class stays
- * there. With a half and no 5, pools of 100 objects hold a tenth less, and those
- * of silesia-osdb 1 % more than with the kernel's choice.
+ * there. With a half and no 5, pools of 100 objects hold a tenth less, and
+ * those of silesia-osdb 1 % more than with the kernel's choice.
  *
  * The same sum says how large the places of another class may be that a request
  * is *lent* rather than to begin a zspage: as long as they cost no more.

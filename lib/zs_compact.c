@@ -214,7 +214,7 @@ static uint64_t free_emptied(struct zs_arena *arena, struct list *emptied)
 	return pages;
 }
 
-/* Another thread may have taken some of them off, having freed their objects. */
+/* Other threads may have taken some of them off, by freeing their objects. */
 static void put_back_all(struct zs_class *class, struct list *set_aside)
 {
 	while (!list_empty(set_aside)) {

@@ -50,7 +50,7 @@ static inline unsigned zs_fullness(unsigned used, unsigned objects)
 	return 100 * used / objects / 10 + 1;
 }
 
-/* ---- lists; the class's lock is held -------------------------------------- */
+/* ---- lists; the class's lock is held ------------------------------------- */
 
 void zs_list_zspage(struct zs_class *class, struct zspage *zspage);
 void zs_unlist_zspage(struct zs_class *class, struct zspage *zspage);
@@ -99,7 +99,7 @@ void zs_note_lender(struct zs_arena *arena, struct zs_class *class);
 /* Called without the class's lock. */
 void zs_free_zspage(struct zs_arena *arena, struct zspage *zspage);
 
-/* ---- objects; the class's lock is held ------------------------------------ */
+/* ---- objects; the class's lock is held ----------------------------------- */
 
 /* An object's first word, be it in use or free. */
 static inline uint64_t zs_read_word(char *at)
@@ -139,7 +139,7 @@ static inline uint64_t zs_place_of(const struct zs_class *class,
 	       ((uintptr_t)object + zs_header_bytes(class));
 }
 
-/* ---- compaction in small steps -------------------------------------------- */
+/* ---- compaction in small steps ------------------------------------------- */
 
 /*
  * What freeing an object costs more where the arena compacts by itself. A free

@@ -264,8 +264,8 @@ enum zswap_compaction {
  *                  page's object (an invalidation, a load, a store that
  *                  replaces) moves up to two others, a microsecond or so, while
  *                  more places of its size class are free than half a zspage
- *                  has and a 128th of all, so that what is held stays near what is
- *                  needed
+ *                  has and a 128th of all, so that what is held stays near what
+ *                  is needed
  * @memory_flags:   ZSWAP_MEM_HUGE_PAGES, ZSWAP_MEM_NO_DUMP, ZSWAP_MEM_WIPE
  */
 struct zswap_params {
