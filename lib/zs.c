@@ -295,16 +295,6 @@ int zs_alloc_object(struct zs_arena *arena, size_t bytes, zs_cell *cell)
 	return err;
 }
 
-/* Whether an object of this class can have this payload; for a debug build. */
-static inline bool fits_class(const struct zs_arena *arena,
-			      const struct zs_class *class, size_t bytes)
-{
-	if (!arena->choice)
-		return zs_class_of_request(&arena->table, bytes) ==
-		       class->number;
-	return zs_header_bytes(class) + bytes <= class->size.bytes;
-}
-
 void zs_free_object(struct zs_arena *arena, zs_cell *cell, size_t bytes)
 {
 	struct zs_class *class =
@@ -317,7 +307,10 @@ void zs_free_object(struct zs_arena *arena, zs_cell *cell, size_t bytes)
 	zspage = span_owner(&arena->span, object);
 	zswap_assert(zspage && zspage->class == class && zspage->in_use &&
 		     zs_cell_of(zspage, object) == cell &&
-		     fits_class(arena, class, bytes));
+		     zs_header_bytes(class) + bytes <= class->size.bytes);
+	zswap_assert(arena->choice ||
+		     zs_class_of_request(&arena->table, bytes) ==
+			     class->number);
 	zs_put_object(arena, zspage, object, bytes);
 	class->in_use--;
 	if (!zspage->in_use) {
