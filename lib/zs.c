@@ -241,7 +241,7 @@ static struct zs_class *enter_adaptive(struct zs_arena *arena, unsigned raw)
 	class = &arena->classes[chosen.class];
 	if (enter_class(class))
 		return class;
-	/* Classes from the shortest chain's on are as large, or larger. */
+	/* From the exact class on every class has room for it. */
 	from = zs_exact_class(&arena->table, raw);
 	while ((from = next_lender(arena, from)) < arena->table.nr_classes &&
 	       arena->classes[from].size.bytes <= chosen.lend_bytes) {

@@ -140,6 +140,12 @@ int zs_alloc_object(struct zs_arena *arena, size_t bytes, zs_cell *cell);
 /* Frees a cell's object. @bytes: as in zs_alloc_object(). */
 void zs_free_object(struct zs_arena *arena, zs_cell *cell, size_t bytes);
 
+/* No more compaction by itself: all objects are going to be freed. */
+static inline void zs_arena_settle(struct zs_arena *arena)
+{
+	arena->params.auto_compact = false;
+}
+
 /**
  * zs_arena_compact() - compact all classes
  *

@@ -126,6 +126,19 @@ int zswap_create(struct zswap **out, const struct zswap_params *params)
 	return 0;
 }
 
+/* What all goes need not be moved together before. */
+static void settle_pools(struct zswap *z)
+{
+	for (unsigned i = 1; i <= POOLS_MAX; i++) {
+		struct pool *pool = pools_hold_at(&z->pools, i);
+
+		if (!pool)
+			continue;
+		zs_arena_settle(pool->zs);
+		pools_put(&z->pools, pool, 1);
+	}
+}
+
 static void drop_cluster(void *arg, struct cluster *cluster)
 {
 	entry_drop_slots(arg, cluster, 0, CLUSTER_SLOTS);
@@ -140,6 +153,7 @@ void zswap_destroy(struct zswap *z)
 	if (!z || !mem_is_owner(&z->mem))
 		return;
 	swap_table_close(&z->table);
+	settle_pools(z);
 	while (swap_table_next_type(&z->table, &type))
 		swap_table_off(&z->table, type++, drop_cluster, z);
 	/* Its compressor's functions may still call the cache, now empty. */
