@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "zs_priv.h"
 
+static_assert(UINT64_C(1) << (64 - ZS_PLACE_BITS) >= ZS_MAX_CLASSES,
+	      "a class must fit a place");
+static_assert(ZS_NR_GROUPS <= 16, "groups must fit nonempty");
+static_assert(ZS_MAX_CHAIN <= SPAN_MAX_RUN, "a zspage must fit a run");
+
 /* ---- fullness ------------------------------------------------------------ */
 
 void zs_list_zspage(struct zs_class *class, struct zspage *zspage)
@@ -241,8 +246,7 @@ static struct zs_class *enter_adaptive(struct zs_arena *arena, unsigned raw)
 	class = &arena->classes[chosen.class];
 	if (enter_class(class))
 		return class;
-	/* From the exact class on every class has room for it. */
-	from = zs_exact_class(&arena->table, raw);
+	from = zs_first_class(&arena->table, raw);
 	while ((from = next_lender(arena, from)) < arena->table.nr_classes &&
 	       arena->classes[from].size.bytes <= chosen.lend_bytes) {
 		if (enter_class(&arena->classes[from]))

@@ -177,7 +177,8 @@ static inline void *zs_payload(const zs_cell *cell)
 
 /*
  * Fetches what zs_free_object() of this cell will need into the cache: called
- * before the payload is read, it hides about 100 ns of waiting behind that.
+ * before the payload is read, it hides about 100 ns of waiting behind that. The
+ * object must not be moved meanwhile: where it was there may be no memory now.
  */
 static inline void zs_will_free(const struct zs_arena *arena,
 				const zs_cell *cell)

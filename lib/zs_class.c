@@ -7,6 +7,8 @@
 static_assert(ZS_MAX_CHAIN * UINT64_C(65536) / ZS_MIN_SIZE <= UINT16_MAX,
 	      "objects of a zspage must fit their type");
 static_assert(ZS_MAX_CLASSES <= UINT16_MAX, "classes must fit class_of[]");
+static_assert(1u << (ZS_MAX_CHAINS - 1) == ZS_MAX_CHAIN,
+	      "chains of the powers of two must fit class_of[]");
 
 static bool is_power_of_two(uint32_t n)
 {

@@ -87,6 +87,21 @@ static inline unsigned zs_exact_class(const struct zs_class_table *table,
 	return table->class_of[table->nr_chains - 1][raw];
 }
 
+/*
+ * The first class whose objects are large enough. None has smaller ones than
+ * the exact choice, but shorter chains may have some of the same size.
+ */
+static inline unsigned zs_first_class(const struct zs_class_table *table,
+				      unsigned raw)
+{
+	const struct zs_class_size *classes = table->classes;
+	unsigned first = zs_exact_class(table, raw);
+
+	while (first && classes[first - 1].bytes == classes[first].bytes)
+		first--;
+	return first;
+}
+
 /* The class in which a request of this many bytes is served, by its size. */
 static inline unsigned zs_class_of_request(const struct zs_class_table *table,
 					   size_t bytes)

@@ -100,47 +100,59 @@ static bool may_compact(const struct zs_arena *arena,
 
 /* ---- a step -------------------------------------------------------------- */
 
-/* The emptiest zspage that is neither empty nor full, nor this one; or NULL. */
-static struct zspage *emptiest_but(struct zs_class *class,
-				   const struct zspage *dst)
+/*
+ * Moves objects to dst out of the emptiest zspage of which any can be moved,
+ * and returns that, or NULL. One is looked at in each group: the one that came
+ * there first, so that others which come to its group do not take its place
+ * before it is empty (see zs_is_loose()). Where nothing can be moved it goes to
+ * the other end of its list, so that the next step looks at another.
+ */
+static struct zspage *move_from_emptiest(struct zs_arena *arena,
+					 struct zs_class *class,
+					 struct zspage *dst,
+					 struct moves *moves)
 {
-	struct zspage *zspage = zs_emptiest(class);
+	unsigned before = (unsigned)moves->moved;
 
-	if (zspage != dst)
-		return zspage;
-	/* Then all of them are in one group, of which it is the first. */
-	if (dst->node.next == &class->groups[dst->group])
-		return NULL;
-	return list_entry(dst->node.next, struct zspage, node);
+	for (unsigned g = 1; g < ZS_FULL; g++) {
+		struct list *group = &class->groups[g];
+		struct zspage *src =
+			list_entry(group->prev, struct zspage, node);
+
+		if (list_empty(group) || src == dst)
+			continue;
+		move_objects(arena, src, dst, ZS_STEP_MOVES - before, moves);
+		if (moves->moved > before)
+			return src;
+		list_del(&src->node);
+		list_add(&src->node, group);
+	}
+	return NULL;
 }
 
-/*
- * The source goes to the end of its list when nothing of it could be moved, so
- * that the next step looks at another.
- */
+/* Where a destination is full after the first move, the next is taken. */
 struct zspage *zs_compact_step(struct zs_arena *arena, struct zs_class *class)
 {
-	struct zspage *src, *dst = zs_fullest(class);
+	struct zspage *src, *dst, *emptied = NULL;
 	struct moves moves = { 0, 0 };
 
 	lock_assert_held(&class->lock);
-	src = dst ? emptiest_but(class, dst) : NULL;
-	if (!may_compact(arena, class) || !src)
+	if (!may_compact(arena, class))
 		return NULL;
-	move_objects(arena, src, dst, ZS_STEP_MOVES, &moves);
-	count(arena, &moves);
-	zs_regroup(class, dst);
-	if (!src->in_use) {
+	while (!emptied && moves.moved < ZS_STEP_MOVES &&
+	       (dst = zs_fullest(class)) &&
+	       (src = move_from_emptiest(arena, class, dst, &moves))) {
+		zs_regroup(class, dst);
+		if (src->in_use) {
+			zs_regroup(class, src);
+			continue;
+		}
 		zs_retire_zspage(class, src);
 		add_to(&arena->params.compaction->pages, class->size.pages);
-		return src;
+		emptied = src;
 	}
-	if (!moves.moved) {
-		list_del(&src->node);
-		list_add(&src->node, class->groups[src->group].prev);
-	}
-	zs_regroup(class, src);
-	return NULL;
+	count(arena, &moves);
+	return emptied;
 }
 
 /* ---- a class ------------------------------------------------------------- */
@@ -188,10 +200,11 @@ static bool fill_one(struct zs_arena *arena, struct zs_class *class,
 			list_add(&src->node, &round->emptied);
 			continue;
 		}
-		put_back(class, src);
 		if (skipped != round->moves.skipped) {
-			zs_unlist_zspage(class, src);
+			zs_set_group(src);
 			list_add(&src->node, &round->set_aside);
+		} else {
+			put_back(class, src);
 		}
 	}
 	put_back(class, dst);

@@ -144,7 +144,7 @@ static inline uint64_t zs_place_of(const struct zs_class *class,
 /*
  * What freeing an object costs more where the arena compacts by itself. A free
  * place comes with each object freed, and a zspage of n places is emptied by
- * less than n moves, so one move would do; two catch up.
+ * less than n moves, so one move would do; two halve what is free meanwhile.
  */
 #define ZS_STEP_MOVES 2
 
@@ -155,6 +155,18 @@ static inline uint64_t zs_place_of(const struct zs_class *class,
  * given back should be nearly empty when its places are not needed any more.
  * Without the second term large classes would move an object for each that is
  * freed, from zspages that are nearly full; a larger one would hold more.
+ *
+ * While no object has to stay, a class of n objects in a zspage has at most
+ * n / 2 - 2 more free places, after any call, than this, or than n. Once it has
+ * as many:
+ *
+ * 1. There are two zspages in part used, since one has less than n free places,
+ *    so each step moves two objects or empties a zspage.
+ * 2. The objects left in the source get fewer by two with each step, as steps
+ *    take from the same one until it is empty; or another has come to a group
+ *    below by the free, and that has fewer still.
+ * 3. So a zspage of n places is given back after n / 2 frees at most, and then
+ *    the class has fewer again.
  */
 static inline bool zs_is_loose(const struct zs_class *class)
 {

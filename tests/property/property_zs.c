@@ -30,6 +30,7 @@ struct model {
 	uint32_t page;
 	unsigned nr; /* objects */
 	unsigned nr_pinned;
+	bool pins; /* whether any object is ever pinned */
 	struct object objects[MAX_OBJECTS];
 };
 
@@ -74,11 +75,6 @@ static void check_object(struct object *o)
 	rng_init(&bytes, o->tag);
 	rng_fill(&bytes, expected, o->owned.bytes);
 	CHECK(!memcmp(payload(o), expected, o->owned.bytes));
-}
-
-static struct zs_class *class_of(struct model *m, const struct object *o)
-{
-	return &m->arena->classes[zs_place_class(o->owned.cell)];
 }
 
 static void take(struct model *m, struct object *o, struct rng *rng)
@@ -128,12 +124,14 @@ static void check_pool(struct model *m)
 	CHECK(zs_arena_check(arena));
 	for (unsigned i = 0; i < MAX_OBJECTS; i++)
 		if (m->objects[i].owned.bytes)
-			in_use[class_of(m, &m->objects[i]) - arena->classes]++;
+			in_use[zs_place_class(m->objects[i].owned.cell)]++;
 	for (unsigned c = 0; c < arena->table.nr_classes; c++) {
 		struct zs_class *class = &arena->classes[c];
 		unsigned n = class->size.objects;
 
 		CHECK(class->in_use == in_use[c]);
+		CHECK(m->pins || !arena->params.auto_compact ||
+		      is_bounded(class));
 		fewest += (in_use[c] + n - 1) / n * class->size.pages;
 		pages += class->allocated / n * class->size.pages;
 		zspages += class->allocated / n;
@@ -209,7 +207,7 @@ static void step(struct model *m, unsigned want, struct rng *rng)
 		take(m, o, rng);
 	else if (o->owned.bytes && (m->nr > want || rng_below(rng, 2)))
 		give(m, o);
-	else if (o->owned.bytes && rng_below(rng, 2))
+	else if (o->owned.bytes && m->pins && rng_below(rng, 2))
 		set_pin(m, o, !o->owned.stays);
 	else if (o->owned.bytes)
 		write_object(o, rng_next(rng));
@@ -235,6 +233,7 @@ static void start(struct model *m, struct rng *rng)
 	params.adaptive = rng_below(rng, 2);
 	params.auto_compact = rng_below(rng, 2);
 	params.wipe = rng_below(rng, 2);
+	m->pins = rng_below(rng, 2);
 	params.compaction = &m->compaction;
 	CHECK(zs_arena_create(&m->mem, &params, &m->arena) == 0);
 }

@@ -259,31 +259,115 @@ static void default_mappings_leave_nothing_around_them(void **state)
 	mem_exit(&mem);
 }
 
-static _Atomic unsigned huge_pages_refused;
+/* What the kernel was asked for, by the number of the advice. */
+static struct {
+	_Atomic unsigned calls[128];
+	int fails; /* this advice does */
+	void *addr;
+	size_t bytes;
+} advice_given;
 
-/* In place of the C library's, to see what the kernel is asked for. */
+/* In place of the C library's. */
 int madvise(void *addr, size_t bytes, int advice)
 {
-	if (advice == MADV_NOHUGEPAGE)
-		atomic_fetch_add(&huge_pages_refused, 1);
+	atomic_fetch_add(&advice_given.calls[advice], 1);
+	advice_given.addr = addr;
+	advice_given.bytes = bytes;
+	if (advice == advice_given.fails) {
+		errno = EINVAL;
+		return -1;
+	}
 	return (int)syscall(SYS_madvise, addr, bytes, advice);
+}
+
+static unsigned calls_with(int advice)
+{
+	return atomic_load(&advice_given.calls[advice]);
+}
+
+/* A mapping with these flags, and which advice it was given. */
+static void assert_advice(unsigned flags, unsigned huge, unsigned no_dump)
+{
+	const size_t bytes = 4u << 20;
+	unsigned before[3] = { calls_with(MADV_HUGEPAGE),
+			       calls_with(MADV_NOHUGEPAGE),
+			       calls_with(MADV_DONTDUMP) };
+	struct mem mem;
+	char *map;
+
+	assert_int_equal(mem_init(&mem, NULL), 0);
+	before[1] = calls_with(MADV_NOHUGEPAGE); /* the owner page is one too */
+	mem.memory_flags = flags;
+	map = mem_map(&mem, bytes, bytes);
+	assert_non_null(map);
+	assert_int_equal(calls_with(MADV_HUGEPAGE), before[0] + huge);
+	assert_int_equal(calls_with(MADV_NOHUGEPAGE), before[1] + !huge);
+	assert_int_equal(calls_with(MADV_DONTDUMP), before[2] + no_dump);
+	/* The last advice was for all of it. */
+	assert_ptr_equal(advice_given.addr, map);
+	assert_int_equal(advice_given.bytes, bytes);
+	mem_unmap(&mem, map, bytes);
+	mem_exit(&mem);
 }
 
 static void default_mappings_are_kept_out_of_huge_pages(void **state)
 {
-	const size_t bytes = 4u << 20;
+	(void)state;
+	assert_advice(0, 0, 0);
+	assert_advice(ZSWAP_MEM_WIPE, 0, 0);
+}
+
+static void default_mappings_have_what_the_flags_ask_for(void **state)
+{
+	(void)state;
+	assert_advice(ZSWAP_MEM_HUGE_PAGES, 1, 0);
+	assert_advice(ZSWAP_MEM_NO_DUMP, 0, 1);
+	assert_advice(ZSWAP_MEM_HUGE_PAGES | ZSWAP_MEM_NO_DUMP, 1, 1);
+}
+
+/* Huge pages are a matter of speed, and dumps one of secrets. */
+static void a_mapping_that_would_be_dumped_is_refused(void **state)
+{
 	struct mem mem;
-	unsigned before;
-	char *map;
+	size_t before;
+	void *map;
 
 	(void)state;
 	assert_int_equal(mem_init(&mem, NULL), 0);
-	before = atomic_load(&huge_pages_refused);
-	map = mem_map(&mem, bytes, bytes);
+	mem.memory_flags = ZSWAP_MEM_HUGE_PAGES | ZSWAP_MEM_NO_DUMP;
+	advice_given.fails = MADV_DONTDUMP;
+	before = address_space();
+	errno = EDOM;
+	for (unsigned i = 0; i < 100; i++)
+		assert_null(mem_map(&mem, 4u << 20, 4u << 20));
+	assert_int_equal(errno, EDOM);
+	assert_true(address_space() < before + (50u << 20));
+	advice_given.fails = MADV_HUGEPAGE;
+	map = mem_map(&mem, 4u << 20, 4u << 20);
 	assert_non_null(map);
-	assert_int_equal(atomic_load(&huge_pages_refused), before + 1);
-	mem_unmap(&mem, map, bytes);
+	assert_int_equal(errno, EDOM);
+	advice_given.fails = -1;
+	mem_unmap(&mem, map, 4u << 20);
 	mem_exit(&mem);
+}
+
+static void mappings_of_a_hook_are_given_no_advice(void **state)
+{
+	struct unit *u = *state;
+	unsigned huge = calls_with(MADV_HUGEPAGE);
+	unsigned no_huge = calls_with(MADV_NOHUGEPAGE);
+	unsigned no_dump = calls_with(MADV_DONTDUMP);
+	void *map;
+
+	for (unsigned flags = 0; flags < 4; flags++) {
+		u->mem.memory_flags = flags;
+		map = mem_map(&u->mem, u->os_page, u->os_page);
+		assert_non_null(map);
+		mem_unmap(&u->mem, map, u->os_page);
+	}
+	assert_int_equal(calls_with(MADV_HUGEPAGE), huge);
+	assert_int_equal(calls_with(MADV_NOHUGEPAGE), no_huge);
+	assert_int_equal(calls_with(MADV_DONTDUMP), no_dump);
 }
 
 /* ---- the owner ----------------------------------------------------------- */
@@ -671,6 +755,9 @@ int main(void)
 		cmocka_unit_test(default_mappings_are_kept_out_of_children),
 		cmocka_unit_test(default_mappings_leave_nothing_around_them),
 		cmocka_unit_test(default_mappings_are_kept_out_of_huge_pages),
+		cmocka_unit_test(default_mappings_have_what_the_flags_ask_for),
+		cmocka_unit_test(a_mapping_that_would_be_dumped_is_refused),
+		unit_case(mappings_of_a_hook_are_given_no_advice),
 		unit_case(a_child_is_not_the_owner),
 		unit_case(a_page_given_back_is_wiped_in_no_child),
 		unit_case(objects_of_every_size_keep_their_bytes),
@@ -685,6 +772,7 @@ int main(void)
 		unit_case(D48_a_thread_that_can_t_be_made_is_eagain),
 	};
 
+	advice_given.fails = -1;
 	watchdog_start("test_mem", 60);
 	return cmocka_run_group_tests(cases, NULL, unit_group_end);
 }

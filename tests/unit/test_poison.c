@@ -121,19 +121,9 @@ static void free_entries_are_forbidden(void **state)
 
 /* ---- objects ------------------------------------------------------------- */
 
-static char *object_of(struct zs_arena *arena, zs_cell *cell)
-{
-	return (char *)zs_payload(cell) -
-	       zs_header_bytes(&arena->classes[zs_place_class(*cell)]);
-}
-
 static struct zs_arena *arena_new(struct mem *mem, uint32_t page)
 {
-	const struct zs_params params = exact_params(page, CHAIN);
-	struct zs_arena *arena;
-
-	assert_int_equal(zs_arena_create(mem, &params, &arena), 0);
-	return arena;
+	return arena_with(mem, exact_params(page, CHAIN));
 }
 
 /* The first two objects of a class, with payloads of so many bytes. */
@@ -205,8 +195,7 @@ static void what_is_left_over_of_a_full_zspage_is_forbidden(void **state)
 	arena = arena_new(&u->mem, 4096);
 	for (unsigned c = 0; c < arena->table.nr_classes; c++) {
 		struct zs_class *class = &arena->classes[c];
-		size_t header = class->huge ? 0 : ZS_HEADER_BYTES;
-		size_t bytes = class->size.bytes - header;
+		size_t bytes = payload_bytes(class);
 		unsigned n = class->size.objects;
 		char *first, *end;
 		zs_cell cells[256];
@@ -223,6 +212,82 @@ static void what_is_left_over_of_a_full_zspage_is_forbidden(void **state)
 	}
 	assert_true(with_waste > 10);
 	zs_arena_destroy(arena);
+}
+
+/* ---- moved objects ------------------------------------------------------- */
+
+/* Of two zspages that each have two objects, the sources' last one stays. */
+struct moved {
+	struct zs_arena *arena;
+	struct owned objects[2][256];
+	char *was; /* where the object was that moves */
+	struct owned *moved, *stays;
+};
+
+/*
+ * Zspages of at least three objects, of payloads of so many bytes: all taken,
+ * then all but two of each given back, and one of these moved.
+ */
+static void move_one(struct moved *m, struct mem *mem, uint32_t page,
+		     size_t bytes)
+{
+	unsigned n;
+
+	memset(m, 0, sizeof(*m));
+	m->arena = arena_new(mem, page);
+	n = class_for(m->arena, bytes)->size.objects;
+	assert_in_range(n, 4, ARRAY_SIZE(m->objects[0]));
+	for (unsigned i = 0; i < 2 * n; i++)
+		owned_take(m->arena, &m->objects[i / n][i % n], bytes);
+	for (unsigned z = 0; z < 2; z++)
+		for (unsigned i = n; i-- > 2;)
+			owned_give(m->arena, &m->objects[z][i]);
+	/* The last to change its group is the destination. */
+	m->moved = &m->objects[0][0];
+	m->stays = &m->objects[0][1];
+	m->stays->refuses = true;
+	m->was = object_of(m->arena, &m->moved->cell);
+	assert_int_equal(zs_arena_compact(m->arena), 0);
+	assert_ptr_not_equal(object_of(m->arena, &m->moved->cell), m->was);
+}
+
+static void moved_end(struct moved *m)
+{
+	for (unsigned z = 0; z < 2; z++)
+		for (unsigned i = 0; i < 2; i++)
+			owned_give(m->arena, &m->objects[z][i]);
+	zs_arena_destroy(m->arena);
+}
+
+/* The next place was offered to the object that stayed, and taken back. */
+static void assert_move_is_exact(struct unit *u, uint32_t page, size_t bytes)
+{
+	struct moved m;
+	char *object, *payload;
+	size_t size;
+
+	move_one(&m, &u->mem, page, bytes);
+	size = class_of(m.arena, &m.moved->cell)->size.bytes;
+	object = object_of(m.arena, &m.moved->cell);
+	payload = zs_payload(&m.moved->cell);
+	assert_border(object, payload + bytes, object + 2 * size);
+	assert_true(all_forbidden(m.was, size));
+	object = object_of(m.arena, &m.stays->cell);
+	payload = zs_payload(&m.stays->cell);
+	assert_border(object, payload + bytes, object + size);
+	assert_true(zs_arena_check(m.arena));
+	moved_end(&m);
+}
+
+static void D63_a_moved_object_is_allowed_where_it_is_now(void **state)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(page_sizes); i++) {
+		uint32_t page = page_sizes[i];
+
+		for (size_t bytes = page / 30; bytes < page / 5;
+		     bytes += page / 64 + 1)
+			assert_move_is_exact(*state, page, bytes);
+	}
 }
 
 /* ---- runs ---------------------------------------------------------------- */
@@ -588,12 +653,26 @@ static void using_an_object_wrongly_is_reported(void **state)
 	zs_arena_destroy(arena);
 }
 
+static void using_an_object_where_it_was_is_reported(void **state)
+{
+	struct unit *u = *state;
+	struct moved m;
+	char *payload;
+
+	move_one(&m, &u->mem, 4096, 300);
+	payload = zs_payload(&m.moved->cell);
+	assert_false(is_reported(read_at, payload, payload));
+	assert_access_is_reported(m.was + ZS_HEADER_BYTES);
+	moved_end(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
 		unit_case(free_entries_are_forbidden),
 		unit_case(D63_an_object_is_allowed_as_far_as_its_payload),
 		unit_case(what_is_left_over_of_a_full_zspage_is_forbidden),
+		unit_case(D63_a_moved_object_is_allowed_where_it_is_now),
 		unit_case(of_a_chunk_the_header_and_used_runs_are_allowed),
 		unit_case(a_waiting_run_is_forbidden_but_for_its_links),
 		unit_case(a_run_that_was_given_back_is_forbidden),
@@ -603,6 +682,7 @@ int main(void)
 		unit_case(using_a_freed_entry_is_reported),
 		unit_case(freeing_an_entry_twice_is_reported),
 		unit_case(using_an_object_wrongly_is_reported),
+		unit_case(using_an_object_where_it_was_is_reported),
 	};
 
 #ifndef POISON_ASAN

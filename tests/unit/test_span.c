@@ -227,6 +227,47 @@ static void no_memory_gives_no_run_and_changes_nothing(void **state)
 	runs_end(runs);
 }
 
+/* A place has no room for more bits; see zs.h. */
+static struct {
+	void *addr;
+	unsigned unmaps;
+} high = { NULL, 0 };
+
+static void *map_high(void *ctx, size_t bytes, size_t align)
+{
+	(void)ctx, (void)bytes;
+	high.addr =
+		(void *)(uintptr_t)(UINT64_C(1) << SPAN_ADDRESS_BITS | align);
+	return high.addr;
+}
+
+static void unmap_high(void *ctx, void *addr, size_t bytes)
+{
+	(void)ctx, (void)bytes;
+	high.unmaps += addr == high.addr;
+}
+
+static void addresses_above_48_bits_are_not_used(void **state)
+{
+	struct unit *u = *state;
+	struct zswap_hooks real = u->mem.hooks;
+	struct runs *runs;
+	size_t metadata = metadata_bytes(u);
+
+	if (!((uint64_t)UINTPTR_MAX >> SPAN_ADDRESS_BITS))
+		skip(); /* there are none */
+	u->mem.hooks.map = map_high;
+	u->mem.hooks.unmap = unmap_high;
+	high.unmaps = 0;
+	runs = runs_new(u, 4096);
+	assert_false(take_run(runs, 1, 1));
+	assert_int_equal(high.unmaps, 1);
+	assert_int_equal(metadata_bytes(u), metadata);
+	assert_good(runs);
+	runs_end(runs);
+	u->mem.hooks = real;
+}
+
 /* ---- the reserve --------------------------------------------------------- */
 
 static void the_reserve_stays_within_its_share(void **state)
@@ -246,6 +287,53 @@ static void the_reserve_stays_within_its_share(void **state)
 	assert_true(was_there);
 	assert_int_equal(span_held(runs->span).bytes, 0);
 	runs_end(runs);
+}
+
+/* The most granules that may wait, by span.h. */
+static size_t most_waiting(const struct span_pool *span)
+{
+	size_t used = span->nr_used;
+	size_t steady = 256 * 1024 / span->granule_bytes;
+	size_t large = used / 128 > steady ? used / 128 : steady;
+
+	return used / 32 < large ? used / 32 : large;
+}
+
+/*
+ * Of a large pool less than a 32nd waits: 256 KiB, or a 128th where that is
+ * more. Runs are of a quarter of those, so that some wait at each size.
+ */
+static void large_pools_of(struct unit *u, size_t granule_bytes)
+{
+	struct runs *runs = runs_new(u, granule_bytes);
+	size_t length = 65536 / granule_bytes, most = 0, steady = 0;
+
+	while (runs->nr < 800)
+		runs->all[runs->nr++].at =
+			alloc(runs->span, (unsigned)length, u);
+	while (runs->nr) {
+		size_t waiting;
+
+		span_free(runs->span, runs->all[--runs->nr].at,
+			  (unsigned)length);
+		assert_true(span_check(runs->span));
+		waiting = span_held(runs->span).reserve_bytes;
+		assert_true(waiting <=
+			    most_waiting(runs->span) * granule_bytes);
+		most = max_size(most, waiting);
+		if (runs->nr < 128 * 4)
+			steady = max_size(steady, waiting);
+	}
+	assert_true(most > 256 * 1024);
+	assert_int_equal(steady, 256 * 1024);
+	runs_end(runs);
+}
+
+static void D60_the_reserve_of_large_pools_is_a_smaller_share(void **state)
+{
+	large_pools_of(*state, 4096);
+	large_pools_of(*state, 16384);
+	large_pools_of(*state, 65536);
 }
 
 static void a_waiting_run_serves_the_next_request_of_its_length(void **state)
@@ -753,7 +841,9 @@ int main(void)
 		unit_case(a_chunk_is_used_up_before_the_next_is_mapped),
 		unit_case(a_gap_is_found_by_a_run_that_fits),
 		unit_case(no_memory_gives_no_run_and_changes_nothing),
+		unit_case(addresses_above_48_bits_are_not_used),
 		unit_case(the_reserve_stays_within_its_share),
+		unit_case(D60_the_reserve_of_large_pools_is_a_smaller_share),
 		unit_case(a_waiting_run_serves_the_next_request_of_its_length),
 		unit_case(the_run_freed_last_is_handed_out_first),
 		unit_case(D60_an_empty_pool_holds_nothing),

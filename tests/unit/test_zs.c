@@ -13,8 +13,6 @@
 #include <string.h>
 
 #include "arena.h"
-#include "check.h"
-#include "random.h"
 #include "threads.h"
 #include "watchdog.h"
 
@@ -27,29 +25,7 @@ static const char *data_dir;
 static struct zs_arena *arena_new(struct mem *mem, uint32_t page,
 				  uint32_t chain)
 {
-	const struct zs_params params = exact_params(page, chain);
-	struct zs_arena *arena;
-
-	assert_int_equal(zs_arena_create(mem, &params, &arena), 0);
-	return arena;
-}
-
-static struct zs_class *class_for(struct zs_arena *arena, size_t bytes)
-{
-	return &arena->classes[zs_class_of_request(&arena->table, bytes)];
-}
-
-static struct zspage *zspage_of(struct zs_arena *arena, zs_cell *cell)
-{
-	return span_owner(&arena->span, zs_payload(cell));
-}
-
-/* The first zspage in a group's list. */
-static struct zspage *head_of(struct zs_class *class, unsigned group)
-{
-	if (list_empty(&class->groups[group]))
-		return NULL;
-	return list_entry(class->groups[group].next, struct zspage, node);
+	return arena_with(mem, exact_params(page, chain));
 }
 
 static void take(struct zs_arena *arena, size_t bytes, zs_cell *cell)
@@ -89,25 +65,13 @@ static char *payload_of(struct zs_arena *arena, zs_cell *cell, size_t bytes)
 static void write_payload(struct zs_arena *arena, zs_cell *cell, size_t bytes,
 			  uint64_t tag)
 {
-	char *at = payload_of(arena, cell, bytes);
-	uint64_t word = random_mix(tag);
-	size_t i;
-
-	for (i = 0; i + 8 <= bytes; i += 8)
-		memcpy(at + i, &word, 8);
-	memcpy(at + i, &word, bytes - i);
+	pattern_write(payload_of(arena, cell, bytes), bytes, tag);
 }
 
 static void check_payload(struct zs_arena *arena, zs_cell *cell, size_t bytes,
 			  uint64_t tag)
 {
-	const char *at = payload_of(arena, cell, bytes);
-	uint64_t word = random_mix(tag);
-	size_t i;
-
-	for (i = 0; i + 8 <= bytes; i += 8)
-		CHECK(!memcmp(at + i, &word, 8));
-	CHECK(!memcmp(at + i, &word, bytes - i));
+	pattern_check(payload_of(arena, cell, bytes), bytes, tag);
 }
 
 /* ---- requests ------------------------------------------------------------ */
@@ -244,7 +208,7 @@ static void a_fresh_zspage_hands_out_its_objects_in_order(void **state)
 
 	for (unsigned c = 0; c < arena->table.nr_classes; c++) {
 		struct zs_class_size size = arena->classes[c].size;
-		size_t bytes = size.bytes - (arena->classes[c].huge ? 0 : 8);
+		size_t bytes = payload_bytes(&arena->classes[c]);
 		zs_cell cells[257];
 
 		take_many(arena, bytes, cells, size.objects + 1u);
@@ -318,7 +282,7 @@ static void a_zspage_heads_the_list_of_the_group_it_comes_to(void **state)
 
 	for (unsigned c = 0; c < arena->table.nr_classes; c++) {
 		struct zs_class *class = &arena->classes[c];
-		size_t bytes = class->size.bytes - (class->huge ? 0 : 8);
+		size_t bytes = payload_bytes(class);
 		unsigned n = class->size.objects;
 		zs_cell cells[256];
 
@@ -402,7 +366,7 @@ static void the_last_free_gives_back_the_chain(void **state)
 
 	for (unsigned c = 0; c < arena->table.nr_classes; c++) {
 		struct zs_class_size size = arena->classes[c].size;
-		size_t bytes = size.bytes - (arena->classes[c].huge ? 0 : 8);
+		size_t bytes = payload_bytes(&arena->classes[c]);
 		zs_cell cells[257];
 
 		take_many(arena, bytes, cells, size.objects);
@@ -450,6 +414,42 @@ static void a_pool_ends_with_whatever_is_left_in_it(void **state)
 	for (unsigned i = 0; i < 500; i++)
 		take(arena, 1 + i * 8, &cells[i]);
 	zs_arena_destroy(arena);
+}
+
+/*
+ * Whether freed payloads are zeroes in all words that are not used for lists. A
+ * page of its own waits for reuse, and begins with links.
+ */
+static bool freed_is_zero(struct unit *u, size_t bytes, bool wipe)
+{
+	struct zs_params params = exact_params(PAGE, CHAIN);
+	struct owned objects[200] = { { .bytes = 0 } };
+	struct zs_arena *arena;
+	bool zero = true;
+	char *was;
+
+	params.wipe = wipe;
+	arena = arena_with(&u->mem, params);
+	for (int i = 0; i < 200; i++)
+		owned_take(arena, &objects[i], bytes);
+	was = zs_payload(&objects[100].cell);
+	owned_give(arena, &objects[100]);
+	for (size_t i = bytes < PAGE ? 0 : 64; i + 8 <= bytes; i += 8)
+		zero &= !zs_read_word(was + i);
+	for (int i = 0; i < 200; i++)
+		owned_give(arena, &objects[i]);
+	zs_arena_destroy(arena);
+	return zero;
+}
+
+static void freed_payloads_are_wiped_where_asked_for(void **state)
+{
+	static const size_t sizes[] = { 24, 100, 1560, 3624, PAGE };
+
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		assert_true(freed_is_zero(*state, sizes[i], true));
+		assert_false(freed_is_zero(*state, sizes[i], false));
+	}
 }
 
 /* ---- payloads of every size ---------------------------------------------- */
@@ -756,6 +756,7 @@ int main(int argc, char **argv)
 		unit_case(the_last_free_gives_back_the_chain),
 		unit_case(a_huge_payload_has_a_page_and_no_header),
 		unit_case(a_pool_ends_with_whatever_is_left_in_it),
+		unit_case(freed_payloads_are_wiped_where_asked_for),
 		cmocka_unit_test(D50_objects_of_every_size_keep_their_bytes),
 		unit_case(D58_objects_at_class_borders_keep_their_bytes),
 		cmocka_unit_test(memory_used_is_what_the_kernel_uses),

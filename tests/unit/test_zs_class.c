@@ -16,13 +16,19 @@
 static const uint32_t page_sizes[] = { 4096, 16384, 65536 };
 static const char *data_dir;
 
-static struct zs_class_table table_for(uint32_t page_bytes, uint32_t chain)
+static struct zs_class_table table_with(uint32_t page_bytes, uint32_t chain,
+					bool adaptive)
 {
 	struct zs_class_table table;
 
 	memset(&table, 0xa5, sizeof(table));
-	zs_class_table_init(&table, page_bytes, chain, false);
+	zs_class_table_init(&table, page_bytes, chain, adaptive);
 	return table;
+}
+
+static struct zs_class_table table_for(uint32_t page_bytes, uint32_t chain)
+{
+	return table_with(page_bytes, chain, false);
 }
 
 /* The class of a request. */
@@ -214,6 +220,118 @@ static void the_threshold_is_where_the_huge_class_begins(void **state)
 		}
 }
 
+/* ---- tables of several chains -------------------------------------------- */
+
+/* The chains that there are: 1, 2, 4 ... below the longest, and that. */
+static uint32_t chain_nr(const struct zs_class_table *t, uint32_t c,
+			 uint32_t longest)
+{
+	return c + 1 == t->nr_chains ? longest : 1u << c;
+}
+
+static uint32_t nr_chains(uint32_t longest)
+{
+	uint32_t nr = 1;
+
+	for (uint32_t chain = 1; chain < longest; chain *= 2)
+		nr++;
+	return nr;
+}
+
+/* By size, of one size by pages, and each once. */
+static void assert_classes_are_sorted(const struct zs_class_table *t)
+{
+	for (uint32_t i = 1; i < t->nr_classes; i++) {
+		struct zs_class_size a = t->classes[i - 1], b = t->classes[i];
+
+		assert_true(a.bytes < b.bytes ||
+			    (a.bytes == b.bytes && a.pages < b.pages));
+	}
+}
+
+static bool same_class(struct zs_class_size a, struct zs_class_size b)
+{
+	return a.bytes == b.bytes && a.pages == b.pages &&
+	       a.objects == b.objects;
+}
+
+/* Each chain's classes, and no others, are those of its own table. */
+static void assert_chains_are_whole(const struct zs_class_table *t,
+				    uint32_t longest)
+{
+	bool used[ZS_MAX_CLASSES] = { false };
+
+	for (uint32_t c = 0; c < t->nr_chains; c++) {
+		struct zs_class_table alone =
+			table_for(t->page_bytes, chain_nr(t, c, longest));
+
+		assert_int_equal(alone.nr_raw, t->nr_raw);
+		for (uint32_t raw = 0; raw < t->nr_raw; raw++) {
+			unsigned class = t->class_of[c][raw];
+			unsigned expected = zs_exact_class(&alone, raw);
+
+			assert_true(same_class(t->classes[class],
+					       alone.classes[expected]));
+			used[class] = true;
+		}
+	}
+	for (uint32_t i = 0; i < t->nr_classes; i++)
+		assert_true(used[i]);
+}
+
+static void
+assert_exact_choice_is_the_longest_chains(const struct zs_class_table *t,
+					  uint32_t longest)
+{
+	struct zs_class_table alone = table_for(t->page_bytes, longest);
+
+	assert_int_equal(t->huge_bytes, alone.huge_bytes);
+	for (size_t n = 1; n <= t->page_bytes; n++)
+		if (!same_class(size_for(t, n), size_for(&alone, n)))
+			fail_msg("page %u chain %u request %zu", t->page_bytes,
+				 longest, n);
+}
+
+static void D58_tables_of_several_chains_have_the_classes_of_each(void **state)
+{
+	(void)state;
+	for (size_t p = 0; p < ARRAY_SIZE(page_sizes); p++)
+		for (uint32_t chain = 1; chain <= ZS_MAX_CHAIN; chain++) {
+			struct zs_class_table t =
+				table_with(page_sizes[p], chain, true);
+
+			assert_int_equal(t.nr_chains, nr_chains(chain));
+			assert_in_range(t.nr_chains, 1, ZS_MAX_CHAINS);
+			assert_true(t.nr_classes < ZS_MAX_CLASSES);
+			assert_classes_are_sorted(&t);
+			assert_chains_are_whole(&t, chain);
+			assert_exact_choice_is_the_longest_chains(&t, chain);
+		}
+}
+
+/* Any class from the first on may have an object of the size, none before. */
+static void from_the_first_class_on_objects_are_large_enough(void **state)
+{
+	(void)state;
+	for (size_t p = 0; p < ARRAY_SIZE(page_sizes); p++)
+		for (uint32_t chain = 1; chain <= ZS_MAX_CHAIN; chain++) {
+			struct zs_class_table t =
+				table_with(page_sizes[p], chain, true);
+
+			for (uint32_t raw = 0; raw < t.nr_raw; raw++) {
+				uint32_t size =
+					ZS_MIN_SIZE + (raw << t.step_shift);
+				unsigned first = zs_first_class(&t, raw);
+
+				if (size > t.page_bytes)
+					size = t.page_bytes;
+				assert_true(t.classes[first].bytes >= size);
+				assert_true(!first ||
+					    t.classes[first - 1].bytes < size);
+			}
+		}
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest cases[] = {
@@ -227,6 +345,10 @@ int main(int argc, char **argv)
 		cmocka_unit_test(
 			D58_every_request_is_served_by_the_smallest_class),
 		cmocka_unit_test(the_threshold_is_where_the_huge_class_begins),
+		cmocka_unit_test(
+			D58_tables_of_several_chains_have_the_classes_of_each),
+		cmocka_unit_test(
+			from_the_first_class_on_objects_are_large_enough),
 	};
 
 	if (argc != 2) {
