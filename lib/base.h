@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define CACHE_LINE 64
 
@@ -53,6 +54,19 @@ static inline size_t max_size(size_t a, size_t b)
 static inline size_t round_up(size_t n, size_t align)
 {
 	return (n + align - 1) & ~(align - 1);
+}
+
+/*
+ * Copies figures into a struct that begins with its size: from its first field,
+ * at `head`, on, in units of 8 bytes, those that lie wholly in both structs.
+ */
+static inline void copy_figures(void *to, const void *from, size_t head,
+				size_t from_bytes)
+{
+	size_t bytes = min_size(*(const size_t *)to, from_bytes);
+
+	memcpy((char *)to + head, (const char *)from + head,
+	       (bytes - head) / 8 * 8);
 }
 
 #endif /* ZSWAP_BASE_H */

@@ -3,6 +3,7 @@
 
 #include "checksum.h"
 #include "fill.h"
+#include "zs_pin.h"
 
 #include <string.h>
 
@@ -159,32 +160,19 @@ static size_t may_move(zs_cell *cell)
 static bool move(zs_cell *cell, uint64_t place)
 {
 	struct entry *e = entry_of(cell);
-	uint32_t refs = ENTRY_SLOT;
 
-	if (!atomic_compare_exchange_strong_explicit(
-		    &e->refs, &refs, ENTRY_SLOT | ENTRY_MOVING,
-		    memory_order_acquire, memory_order_relaxed))
+	if (!zs_begin_move(&e->refs, ENTRY_SLOT, ENTRY_MOVING))
 		return false;
-	atomic_store_explicit(cell, place, memory_order_relaxed);
-	atomic_fetch_and_explicit(&e->refs, ~ENTRY_MOVING,
-				  memory_order_release);
+	zs_end_move(&e->refs, ENTRY_MOVING, cell, place);
 	return true;
 }
 
 const struct zs_owner entry_owner = { may_move, move };
 
-/*
- * An object that was being moved when its entry was pinned is at its new place
- * after two instructions of the mover; no other move begins while there is a
- * pin.
- */
+/* Of a pinned entry: no longer than two instructions of the mover. */
 static void wait_for_move(struct entry *e)
 {
-	unsigned round = 0;
-
-	while (unlikely(atomic_load_explicit(&e->refs, memory_order_acquire) &
-			ENTRY_MOVING))
-		wait_a_moment(&round);
+	zs_wait_for_move(&e->refs, ENTRY_MOVING);
 }
 
 /* ---- without a lock ------------------------------------------------------ */

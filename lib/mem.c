@@ -401,6 +401,31 @@ void mem_exit(struct mem *mem)
 	owner_page_exit(mem);
 }
 
+int mem_create(const struct zswap_hooks *hooks, size_t bytes, void **out)
+{
+	struct mem mem, *block;
+	int err = mem_init(&mem, hooks);
+
+	if (err)
+		return err;
+	block = mem_zalloc(&mem, bytes, CACHE_LINE);
+	if (!block) {
+		mem_exit(&mem);
+		return -ENOMEM;
+	}
+	*block = mem;
+	*out = block;
+	return 0;
+}
+
+void mem_destroy(struct mem *mem, size_t bytes)
+{
+	struct mem last = *mem;
+
+	mem_free(&last, mem, bytes, CACHE_LINE);
+	mem_exit(&last);
+}
+
 /* ---- slabs --------------------------------------------------------------- */
 
 /*
@@ -580,6 +605,39 @@ void slab_free(struct slab_cache *cache, void *object)
 	slab = slab_put(cache, slab, object);
 	lock_give(&shard->lock);
 	mem_free(cache->mem, slab, SLAB_BYTES, SLAB_BYTES);
+}
+
+static bool is_object_of(struct slab_cache *cache, struct list *slabs,
+			 uintptr_t address)
+{
+	uintptr_t start = address & ~(uintptr_t)(SLAB_BYTES - 1);
+	uintptr_t offset = address - start - SLAB_HEADER;
+	struct list *pos;
+
+	list_for_each(pos, slabs) {
+		struct slab *slab = list_entry(pos, struct slab, node);
+
+		if ((uintptr_t)slab == start)
+			return address >= start + SLAB_HEADER &&
+			       offset % cache->object_bytes == 0 &&
+			       offset / cache->object_bytes < slab->fresh;
+	}
+	return false;
+}
+
+bool slab_is_object(struct slab_cache *cache, uintptr_t address)
+{
+	bool found = false;
+
+	for (unsigned i = 0; i < cache->mem->nr_shards && !found; i++) {
+		struct slab_shard *shard = &cache->shards[i];
+
+		lock_take(&shard->lock);
+		found = is_object_of(cache, &shard->partial, address) ||
+			is_object_of(cache, &shard->full, address);
+		lock_give(&shard->lock);
+	}
+	return found;
 }
 
 size_t slab_nr_objects(struct slab_cache *cache)

@@ -74,6 +74,13 @@ static inline bool mem_is_owner(const struct mem *mem)
 	return mem_is_owner_pid(mem);
 }
 
+/*
+ * What a caller creates is one block that begins with its struct mem: makes one,
+ * with zeros behind that, and gives it back. Errors as mem_init().
+ */
+int mem_create(const struct zswap_hooks *hooks, size_t bytes, void **out);
+void mem_destroy(struct mem *mem, size_t bytes);
+
 void *mem_alloc(struct mem *mem, size_t bytes, size_t align);
 void *mem_zalloc(struct mem *mem, size_t bytes, size_t align);
 void mem_free(struct mem *mem, void *ptr, size_t bytes, size_t align);
@@ -143,6 +150,12 @@ void slab_cache_exit(struct slab_cache *cache);
 int slab_alloc_bulk(struct slab_cache *cache, unsigned n, void **out);
 void *slab_alloc(struct slab_cache *cache);
 void slab_free(struct slab_cache *cache, void *object);
+
+/*
+ * Whether an object was ever handed out at this address: any address, which is
+ * not looked at. Takes long; for debug builds.
+ */
+bool slab_is_object(struct slab_cache *cache, uintptr_t address);
 
 /* Objects in use: exact when no call is running. */
 size_t slab_nr_objects(struct slab_cache *cache);

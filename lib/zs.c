@@ -339,6 +339,11 @@ void zs_free_object(struct zs_arena *arena, zs_cell *cell, size_t bytes)
 
 /* ---- figures ------------------------------------------------------------- */
 
+static size_t freeable_pages(const struct zs_class *class)
+{
+	return zs_freeable(class) * class->size.pages;
+}
+
 void zs_class_figures(struct zs_arena *arena, unsigned nr,
 		      struct zs_class_figures *out)
 {
@@ -349,11 +354,24 @@ void zs_class_figures(struct zs_arena *arena, unsigned nr,
 	lock_take(&class->lock);
 	out->allocated = class->allocated;
 	out->in_use = class->in_use;
-	out->freeable_pages = zs_freeable(class) * class->size.pages;
+	out->freeable_pages = freeable_pages(class);
 	for (unsigned g = 0; g < ZS_NR_GROUPS; g++)
 		list_for_each(pos, &class->groups[g])
 			out->zspages[g]++;
 	lock_give(&class->lock);
+}
+
+void zs_arena_figures(struct zs_arena *arena, struct zs_arena_figures *out)
+{
+	*out = (struct zs_arena_figures){ 0, 0 };
+	for (unsigned i = 0; i < arena->table.nr_classes; i++) {
+		struct zs_class *class = &arena->classes[i];
+
+		lock_take(&class->lock);
+		out->in_use += class->in_use;
+		out->freeable_pages += freeable_pages(class);
+		lock_give(&class->lock);
+	}
 }
 
 /* ---- the arena ----------------------------------------------------------- */
@@ -414,10 +432,29 @@ fail:
 	return -ENOMEM;
 }
 
+/* A map hook may keep the memory for other uses. */
+static void wipe_class(struct zs_class *class)
+{
+	size_t bytes = (size_t) class->size.bytes * class->size.objects;
+	struct list *pos;
+
+	for (unsigned g = 0; g < ZS_NR_GROUPS; g++)
+		list_for_each(pos, &class->groups[g]) {
+			char *base = list_entry(pos, struct zspage, node)->base;
+
+			poison_allow_undefined(base, bytes);
+			memset(base, 0, bytes);
+		}
+}
+
 void zs_arena_destroy(struct zs_arena *arena)
 {
 	if (!arena)
 		return;
+	for (unsigned i = 0; arena->params.wipe && arena->classes &&
+			     i < arena->table.nr_classes;
+	     i++)
+		wipe_class(&arena->classes[i]);
 	span_exit(&arena->span);
 	slab_cache_exit(&arena->zspages);
 	mem_free(arena->mem, arena->choice, sizeof(*arena->choice),

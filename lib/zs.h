@@ -47,8 +47,6 @@
 #include "zs_choice.h"
 
 #define ZS_NORMAL_CHAIN 8 /* the kernel's usual one */
-#define ZS_MEMORY_FLAGS \
-	(ZSWAP_MEM_HUGE_PAGES | ZSWAP_MEM_NO_DUMP | ZSWAP_MEM_WIPE)
 #define ZS_NR_GROUPS 12
 #define ZS_FULL 11
 
@@ -61,12 +59,15 @@ typedef _Atomic uint64_t zs_cell;
 struct zs_owner {
 	/*
 	 * The payload's bytes, or 0 if the object must stay where it is: it is
-	 * being read, or written. Its bytes are copied after this.
+	 * being read, or written. Its bytes are copied after this, and move()
+	 * is called in any case.
 	 */
 	size_t (*may_move)(zs_cell *cell);
 	/*
 	 * Puts the place of the copy in the cell, unless the object came into
-	 * use meanwhile; then false.
+	 * use meanwhile; then false. Where payloads may be written later than
+	 * at first, may_move() must have seen to it that none is: the copy
+	 * would be an old one.
 	 */
 	bool (*move)(zs_cell *cell, uint64_t place);
 };
@@ -77,6 +78,21 @@ struct zs_compaction {
 	_Atomic uint64_t skipped; /* objects that had to stay */
 	_Atomic uint64_t pages;   /* given back */
 };
+
+/* What callers choose, as the public headers have it. */
+static inline bool zs_choices_are_known(size_t page_size, uint32_t chain_size,
+					uint32_t class_choice,
+					uint32_t compaction,
+					uint32_t memory_flags)
+{
+	return (page_size == 0 || page_size == 4096 || page_size == 16384 ||
+		page_size == 65536) &&
+	       chain_size <= ZS_MAX_CHAIN &&
+	       class_choice <= ZSWAP_CLASSES_ADAPTIVE &&
+	       compaction <= ZSWAP_COMPACT_MANUAL &&
+	       !(memory_flags &
+		 ~(ZSWAP_MEM_HUGE_PAGES | ZSWAP_MEM_NO_DUMP | ZSWAP_MEM_WIPE));
+}
 
 struct zs_params {
 	uint32_t page_bytes; /* 4096, 16384 or 65536 */
@@ -123,14 +139,15 @@ struct zs_arena {
 /* An empty arena: 0, or -ENOMEM, with *out NULL. */
 int zs_arena_create(struct mem *mem, const struct zs_params *params,
 		    struct zs_arena **out);
-/* Gives back everything, whatever objects are left. NULL is fine. */
+/* Gives back, and wipes, whatever objects are left. NULL is fine. */
 void zs_arena_destroy(struct zs_arena *arena);
 
 /**
  * zs_alloc_object() - allocate an object and put its place in a cell
  * @bytes: of payload, 1 .. a page
- * @cell:  written; must stay where it is until zs_free_object(). Until the
- *         payload is complete may_move() must say 0 of it
+ * @cell:  written; must stay where it is until zs_free_object(). may_move() may
+ *         be asked of it before this returns, and must say 0 of it as long as
+ *         somebody writes the payload
  *
  * Return: 0, or with @cell unchanged -EINVAL (0 bytes), -ENOSPC (more than a
  *         page), -EDQUOT (a zspage more would be above the limit), -ENOMEM.
@@ -212,6 +229,14 @@ struct zs_class_figures {
 
 void zs_class_figures(struct zs_arena *arena, unsigned class,
 		      struct zs_class_figures *out);
+
+/* Sums over the classes, each class at one moment. */
+struct zs_arena_figures {
+	size_t in_use;         /* objects */
+	size_t freeable_pages; /* that compaction would give back */
+};
+
+void zs_arena_figures(struct zs_arena *arena, struct zs_arena_figures *out);
 
 /* Whether all invariants hold; for tests, with no call running. */
 bool zs_arena_check(struct zs_arena *arena);

@@ -23,9 +23,6 @@ static int check_params(const struct zswap_params *params)
 {
 	if (params->size < sizeof(*params))
 		return -EINVAL;
-	if (params->page_size != 0 && params->page_size != 4096 &&
-	    params->page_size != 16384 && params->page_size != 65536)
-		return -EINVAL;
 	if (params->nr_compressors > 64 ||
 	    (params->nr_compressors && !params->compressors))
 		return -EINVAL;
@@ -33,10 +30,9 @@ static int check_params(const struct zswap_params *params)
 	    params->accept_threshold_percent > 100 ||
 	    params->raw_policy > ZSWAP_RAW_REFUSE || params->checksum > 1)
 		return -EINVAL;
-	if (params->chain_size > ZS_MAX_CHAIN ||
-	    params->class_choice > ZSWAP_CLASSES_ADAPTIVE ||
-	    params->compaction > ZSWAP_COMPACT_MANUAL ||
-	    params->memory_flags & ~ZS_MEMORY_FLAGS)
+	if (!zs_choices_are_known(params->page_size, params->chain_size,
+				  params->class_choice, params->compaction,
+				  params->memory_flags))
 		return -EINVAL;
 	return params->checksum && !CHECKSUM_AVAILABLE ? -EOPNOTSUPP : 0;
 }
@@ -97,7 +93,7 @@ int zswap_create(struct zswap **out, const struct zswap_params *params)
 	static const struct zswap_params defaults = { .size = sizeof(
 							      defaults) };
 	int err, saved_errno = errno;
-	struct mem mem;
+	void *block;
 	struct zswap *z;
 
 	if (!out)
@@ -107,15 +103,10 @@ int zswap_create(struct zswap **out, const struct zswap_params *params)
 		params = &defaults;
 	err = check_params(params);
 	if (!err)
-		err = mem_init(&mem, params->hooks);
+		err = mem_create(params->hooks, sizeof(*z), &block);
 	if (err)
 		return err;
-	z = mem_zalloc(&mem, sizeof(*z), CACHE_LINE);
-	if (!z) {
-		mem_exit(&mem);
-		return -ENOMEM;
-	}
-	z->mem = mem;
+	z = block;
 	err = create_parts(z, params);
 	errno = saved_errno; /* the compressor's functions may change it */
 	if (err) {
@@ -148,7 +139,6 @@ void zswap_destroy(struct zswap *z)
 {
 	int saved_errno = errno;
 	unsigned type = 0;
-	struct mem mem;
 
 	if (!z || !mem_is_owner(&z->mem))
 		return;
@@ -160,9 +150,7 @@ void zswap_destroy(struct zswap *z)
 	pools_exit(&z->pools);
 	swap_table_exit(&z->table);
 	slab_cache_exit(&z->entries);
-	mem = z->mem;
-	mem_free(&mem, z, sizeof(*z), CACHE_LINE);
-	mem_exit(&mem);
+	mem_destroy(&z->mem, sizeof(*z));
 	errno = saved_errno;
 }
 
@@ -593,9 +581,7 @@ int zswap_get_stats(struct zswap *z, struct zswap_stats *stats)
 	if (!stats || stats->size < head + sizeof(uint64_t))
 		return -EINVAL;
 	read_stats(z, &all);
-	/* Fields that lie wholly in the caller's struct; its size stays. */
-	memcpy((char *)stats + head, (char *)&all + head,
-	       (min_size(stats->size, sizeof(all)) - head) / 8 * 8);
+	copy_figures(stats, &all, head, sizeof(all));
 	return 0;
 }
 

@@ -27,7 +27,7 @@
 #include <zswap/zswap.h>
 
 struct zswap {
-	struct mem mem;
+	struct mem mem; /* first; see mem_create() */
 	uint32_t page_size;
 	_Atomic bool enabled;
 	bool checksum;

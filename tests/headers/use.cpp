@@ -6,6 +6,7 @@
  * every struct and every inline function of the headers is C++ as well.
  */
 #include <zswap/compressor.h>
+#include <zswap/zsmalloc.h>
 #include <zswap/zswap.h>
 
 #include <cerrno>
@@ -25,6 +26,7 @@
 	} while (0)
 
 static_assert(std::is_standard_layout<zswap_stats>::value, "plain struct");
+static_assert(std::is_standard_layout<struct zs_class_stats>::value, "plain");
 static_assert(std::is_trivially_copyable<zswap_slot_t>::value, "plain value");
 static_assert(sizeof(zswap_slot_t) == 8, "a slot is its 64 bits");
 
@@ -95,6 +97,38 @@ int use(zswap *z)
 	return 0;
 }
 
+int use_allocator(const zswap_hooks *hooks)
+{
+	struct zs_class_stats class_stats {
+	};
+	struct zs_pool_stats stats {
+	};
+	zs_pool_params params{};
+	zs_pool *pool;
+	zs_handle handle;
+
+	params.size = sizeof(params);
+	params.class_choice = ZSWAP_CLASSES_ADAPTIVE;
+	params.hooks = hooks;
+	EXPECT(zs_create_pool(&pool, &params) == 0);
+	EXPECT(zs_malloc(pool, 6, &handle) == 0);
+	EXPECT(zs_obj_write(pool, handle, "bytes", 6) == 0);
+	EXPECT(zs_obj_bytes(pool, handle) == 6);
+	EXPECT(std::memcmp(zs_obj_read_begin(pool, handle), "bytes", 6) == 0);
+	zs_obj_read_end(pool, handle);
+	stats.size = sizeof(stats);
+	EXPECT(zs_pool_stats(pool, &stats) == 0 && stats.objects == 1);
+	class_stats.size = sizeof(class_stats);
+	EXPECT(zs_class_stats(pool, 0, &class_stats) == 0);
+	EXPECT(zs_lookup_class_index(pool, 14) == class_stats.index);
+	EXPECT(zs_huge_class_size(pool) > zs_obj_bytes(pool, handle));
+	EXPECT(zs_get_total_pages(pool) == stats.pages_used);
+	EXPECT(zs_compact(pool) == 0);
+	zs_free(pool, handle);
+	zs_destroy_pool(pool);
+	return 0;
+}
+
 } // namespace
 
 int main()
@@ -128,6 +162,8 @@ int main()
 	EXPECT(blocks > 0);
 	EXPECT(use(z) == 0);
 	zswap_destroy(z);
+	EXPECT(use_allocator(nullptr) == 0);
+	EXPECT(use_allocator(&hooks) == 0);
 	EXPECT(blocks == 0);
 	return 0;
 }

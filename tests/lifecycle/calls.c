@@ -31,11 +31,16 @@ static long make_from(const char *compressor)
 }
 
 static const struct zswap_params too_small = { .size = 1 };
+static const struct zs_pool_params pool_too_small = { .size = 1 };
 
 /* All pages that calls are made on, and a slot that none has. */
 #define HERE c->z, c->slot, CALLS_PAGES
 #define EMPTY at(SCENE_FIRST - 1)
 #define NOWHERE zswap_slot(7, 0)
+
+/* An object of the caller's, and how many bytes it has. */
+#define OBJECT c->pool, c->object
+#define OBJECT_BYTES 100
 
 /* X(function, how, rule, result, the arguments, with a struct caller *c) */
 #define QUESTIONS(X)                                                           \
@@ -124,7 +129,45 @@ static const struct zswap_params too_small = { .size = 1 };
 	X(zswap_format_stats, unknown, ERRNO, -EINVAL,                         \
 	  (c->z, (enum zswap_stats_format)99, c->text, sizeof(c->text)))       \
 	X(zswap_format_stats, null, ANYWHERE, -EINVAL,                         \
-	  (NULL, ZSWAP_STATS_TEXT, NULL, 0))
+	  (NULL, ZSWAP_STATS_TEXT, NULL, 0))                                   \
+	X(zs_create_pool, null, ANYWHERE, -EINVAL, (NULL, NULL))               \
+	X(zs_create_pool, small, ANYWHERE, -EINVAL,                            \
+	  (&c->made_pool, &pool_too_small))                                    \
+	X(zs_malloc, good, ERRNO, 0, (c->pool, 10, &c->made_object))           \
+	X(zs_malloc, nothing, ERRNO, -EINVAL, (c->pool, 0, &c->made_object))   \
+	X(zs_malloc, much, ERRNO, -ENOSPC,                                     \
+	  (c->pool, PAGE_BYTES + 1, &c->made_object))                          \
+	X(zs_malloc, no_handle, ERRNO, -EINVAL, (c->pool, 10, NULL))           \
+	X(zs_malloc, null, ANYWHERE, -EINVAL, (NULL, 10, &c->made_object))     \
+	X(zs_obj_read_begin, good, SILENT, CALL_POSITIVE, (OBJECT))            \
+	X(zs_obj_read_begin, none, SILENT, 0, (c->pool, 0))                    \
+	X(zs_obj_read_begin, null, ANYWHERE, 0, (NULL, c->object))             \
+	X(zs_obj_write, good, ERRNO, 0, (OBJECT, c->in, OBJECT_BYTES))         \
+	X(zs_obj_write, much, ERRNO, -EINVAL,                                  \
+	  (OBJECT, c->in, OBJECT_BYTES + 1))                                   \
+	X(zs_obj_write, no_bytes, ERRNO, -EINVAL, (OBJECT, NULL, 1))           \
+	X(zs_obj_write, none, ERRNO, -EINVAL, (c->pool, 0, c->in, 1))          \
+	X(zs_obj_write, null, ANYWHERE, -EINVAL, (NULL, c->object, c->in, 1))  \
+	X(zs_obj_bytes, good, SILENT, OBJECT_BYTES, (OBJECT))                  \
+	X(zs_obj_bytes, none, SILENT, 0, (c->pool, 0))                         \
+	X(zs_obj_bytes, null, ANYWHERE, 0, (NULL, c->object))                  \
+	X(zs_compact, good, ERRNO, CALL_COUNT, (c->pool))                      \
+	X(zs_compact, null, ANYWHERE, -EINVAL, (NULL))                         \
+	X(zs_get_total_pages, good, SILENT, CALL_POSITIVE, (c->pool))          \
+	X(zs_get_total_pages, null, ANYWHERE, 0, (NULL))                       \
+	X(zs_huge_class_size, good, SILENT, CALL_POSITIVE, (c->pool))          \
+	X(zs_huge_class_size, null, ANYWHERE, 0, (NULL))                       \
+	X(zs_lookup_class_index, good, SILENT, CALL_POSITIVE,                  \
+	  (c->pool, OBJECT_BYTES))                                             \
+	X(zs_lookup_class_index, null, ANYWHERE, 0, (NULL, OBJECT_BYTES))      \
+	X(zs_pool_stats, good, ERRNO, 0, (c->pool, &c->pool_stats))            \
+	X(zs_pool_stats, no_stats, ERRNO, -EINVAL, (c->pool, NULL))            \
+	X(zs_pool_stats, null, ANYWHERE, -EINVAL, (NULL, &c->pool_stats))      \
+	X(zs_class_stats, good, ERRNO, 0, (c->pool, 0, &c->class_stats))       \
+	X(zs_class_stats, beyond, ERRNO, -ENOENT,                              \
+	  (c->pool, 1000, &c->class_stats))                                    \
+	X(zs_class_stats, no_stats, ERRNO, -EINVAL, (c->pool, 0, NULL))        \
+	X(zs_class_stats, null, ANYWHERE, -EINVAL, (NULL, 0, &c->class_stats))
 
 /* Those that return nothing. */
 #define ORDERS(X)                                                      \
@@ -133,7 +176,15 @@ static const struct zswap_params too_small = { .size = 1 };
 	X(zswap_invalidate, nowhere, SILENT, 0, (c->z, NOWHERE, 1000)) \
 	X(zswap_invalidate, null, ANYWHERE, 0, (NULL, c->slot, 1))     \
 	X(zswap_destroy, null, ANYWHERE, 0, (NULL))                    \
-	X(zswap_destroy, good, ENDS, 0, (c->z))
+	X(zswap_destroy, good, ENDS, 0, (c->z))                        \
+	X(zs_free, good, SILENT, 0, (OBJECT))                          \
+	X(zs_free, none, SILENT, 0, (c->pool, 0))                      \
+	X(zs_free, null, ANYWHERE, 0, (NULL, c->object))               \
+	X(zs_obj_read_end, good, SILENT, 0, (c->pool, c->read))        \
+	X(zs_obj_read_end, none, SILENT, 0, (c->pool, 0))              \
+	X(zs_obj_read_end, null, ANYWHERE, 0, (NULL, c->read))         \
+	X(zs_destroy_pool, null, ANYWHERE, 0, (NULL))                  \
+	X(zs_destroy_pool, good, ENDS_POOL, 0, (c->pool))
 
 #define DEFINE_QUESTION(function, how, rule, result, arguments) \
 	static long call_##function##_##how(struct caller *c)   \
@@ -163,12 +214,23 @@ static long call_make_unknown(struct caller *c)
 	return make_from("no");
 }
 
+static long call_make_pool(struct caller *c)
+{
+	struct zs_pool *pool;
+	int err = zs_create_pool(&pool, NULL);
+
+	(void)c;
+	zs_destroy_pool(pool);
+	return err;
+}
+
 #define ROW(function, how, rule, result, arguments) \
 	{ #function, #how, CALL_##rule, result, call_##function##_##how },
 const struct call calls[] = {
 	QUESTIONS(ROW) ORDERS(ROW){ "zswap_create", "default", CALL_MAKES, 0,
 				    call_make_default },
 	{ "zswap_create", "unknown", CALL_MAKES, -ENOENT, call_make_unknown },
+	{ "zs_create_pool", "default", CALL_MAKES, 0, call_make_pool },
 };
 const size_t nr_calls = sizeof(calls) / sizeof(calls[0]);
 
@@ -183,12 +245,29 @@ static struct zswap_folio folio_of(struct caller *c, char *data)
 				     .results = c->results };
 }
 
-void caller_init(struct caller *c, struct zswap *z)
+/* In a child the parent's are there, and must not be touched. */
+static zs_handle object_for(const struct scene *s)
+{
+	zs_handle object;
+	int err = zs_malloc(s->pool, OBJECT_BYTES, &object);
+
+	CHECK(err == 0 || err == -EOWNERDEAD);
+	return err ? s->objects[0] : object;
+}
+
+void caller_init(struct caller *c, const struct scene *s)
 {
 	uint64_t i;
 
 	memset(c, 0x3c, sizeof(*c));
-	c->z = z;
+	c->z = s->z;
+	c->pool = s->pool;
+	c->object = object_for(s);
+	c->read = object_for(s);
+	zs_obj_read_begin(c->pool, c->read);
+	c->made_object = 0;
+	c->pool_stats.size = sizeof(c->pool_stats);
+	c->class_stats.size = sizeof(c->class_stats);
 	c->slot = at(CALLS_FIRST);
 	c->next = c->slot;
 	c->stats.size = sizeof(c->stats);
@@ -226,17 +305,21 @@ static void expect_result(const struct call *call, struct caller *c,
 	CHECK(is_as_expected(result, expected));
 }
 
-void call_expect(const struct call *call, struct zswap *z, long expected)
+void call_expect(const struct call *call, const struct scene *s, long expected)
 {
 	struct caller c;
 
-	caller_init(&c, z);
+	caller_init(&c, s);
 	expect_result(call, &c, expected);
 }
 
-void call_here(const struct call *call, struct zswap *z)
+void call_here(const struct call *call, struct scene *s)
 {
-	call_expect(call, z, call->result);
+	call_expect(call, s, call->result);
+	if (call->rule == CALL_ENDS)
+		s->z = NULL;
+	if (call->rule == CALL_ENDS_POOL)
+		s->pool = NULL;
 }
 
 static long result_elsewhere(const struct call *call)
@@ -246,6 +329,7 @@ static long result_elsewhere(const struct call *call)
 		return -EOWNERDEAD;
 	case CALL_SILENT:
 	case CALL_ENDS:
+	case CALL_ENDS_POOL:
 		return 0;
 	default:
 		return call->result;
@@ -253,11 +337,11 @@ static long result_elsewhere(const struct call *call)
 }
 
 /* CALL_ANYWHERE may set what its arguments point to, as everywhere. */
-static void call_elsewhere(const struct call *call, struct zswap *z)
+static void call_elsewhere(const struct call *call, const struct scene *s)
 {
 	struct caller c, before;
 
-	caller_init(&c, z);
+	caller_init(&c, s);
 	memcpy(&before, &c, sizeof(c)); /* the gaps as well */
 	expect_result(call, &c, result_elsewhere(call));
 	CHECK(call->rule == CALL_ANYWHERE ||
@@ -272,6 +356,6 @@ void call_all_elsewhere(struct scene *s, bool may_allocate)
 	memcpy(&before, s, sizeof(before));
 	for (i = 0; i < nr_calls; i++)
 		if (calls[i].rule != CALL_MAKES || may_allocate)
-			call_elsewhere(&calls[i], s->z);
+			call_elsewhere(&calls[i], s);
 	CHECK(memcmp(&before, s, sizeof(before)) == 0);
 }

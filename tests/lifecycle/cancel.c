@@ -26,7 +26,7 @@ static void *call_when_cancelled(void *arg)
 	struct cancelled *c = arg;
 
 	CHECK(pthread_cancel(pthread_self()) == 0);
-	call_here(c->call, c->scene->z);
+	call_here(c->call, c->scene);
 	c->came_back = true;
 	pthread_testcancel();
 	return NULL;
@@ -68,7 +68,7 @@ static void cancel_during(const struct call *call, bool default_hooks)
 	CHECK(pthread_create(&thread, NULL, call_when_cancelled, &c) == 0);
 	join_cancelled(thread);
 	CHECK(c.came_back);
-	if (call->rule != CALL_ENDS) {
+	if (s.z) {
 		check_whole(&s);
 		zswap_destroy(s.z);
 	}
@@ -100,8 +100,8 @@ static void *call_all_when_cancelled(void *arg)
 	CHECK(pthread_cancel(pthread_self()) == 0);
 	for (round = 0; round < crowd->rounds; round++)
 		for (i = 0; i < nr_calls; i++) {
-			caller_init(&member->caller, crowd->scene.z);
-			if (calls[i].rule != CALL_ENDS)
+			caller_init(&member->caller, &crowd->scene);
+			if (!call_ends_something(calls[i].rule))
 				calls[i].run(&member->caller);
 		}
 	atomic_fetch_add(&crowd->came_back, 1);

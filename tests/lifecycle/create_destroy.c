@@ -102,6 +102,7 @@ static void one_life(struct life *life, unsigned round)
 	if (rng_below(&life->rng, 4) == 0)
 		usleep(rng_below(&life->rng, 300));
 	zswap_destroy(life->scene.z);
+	scene_end_pool(&life->scene);
 	CHECK(!life->scene.hooks.alloc_blocks);
 	CHECK(!life->scene.hooks.map_blocks);
 	CHECK(!life->scene.hooks.threads);

@@ -50,14 +50,14 @@ static void check_table(const char *map_path)
 	size_t nr = 0;
 
 	CHECK(map);
-	while (fgets(line, sizeof(line), map))
-		if (sscanf(line, " zswap_%120[a-z_];", name) == 1) {
-			memmove(name + strlen("zswap_"), name,
-				strlen(name) + 1);
-			memcpy(name, "zswap_", strlen("zswap_"));
+	while (fgets(line, sizeof(line), map)) {
+		int end = 0;
+
+		if (sscanf(line, " %120[a-z_];%n", name, &end) == 1 && end) {
 			CHECK(is_in_table(name));
 			nr++;
 		}
+	}
 	fclose(map);
 	CHECK(nr == nr_functions());
 }
@@ -73,9 +73,7 @@ static void make_call(void *arg)
 {
 	struct last *last = arg;
 
-	call_here(last->call, last->scene.z);
-	if (last->call->rule == CALL_ENDS)
-		last->scene.z = NULL;
+	call_here(last->call, &last->scene);
 }
 
 static void destroy(void *arg)
@@ -83,6 +81,7 @@ static void destroy(void *arg)
 	struct last *last = arg;
 
 	zswap_destroy(last->scene.z);
+	scene_end_pool(&last->scene);
 }
 
 static void in_another_thread(void (*run)(void *arg), void *arg)

@@ -136,12 +136,12 @@ static bool begins(const struct call *call, const char *function)
 static long result_while_destroyed(const struct call *call)
 {
 	if (call->result == -EINVAL || call->rule == CALL_ANYWHERE ||
-	    call->rule == CALL_MAKES)
+	    call->rule == CALL_MAKES || begins(call, "zs_"))
 		return call->result;
 	if (begins(call, "zswap_set_compressor"))
 		return call->result ? call->result : -EINVAL;
 	if (begins(call, "zswap_get") || begins(call, "zswap_set") ||
-	    begins(call, "zswap_format"))
+	    begins(call, "zswap_format") || begins(call, "zswap_compact"))
 		return call->result;
 	if (call->rule == CALL_SILENT)
 		return 0;
@@ -163,8 +163,8 @@ static void call_all(void *arg, enum codec_event event)
 	if (!atomic_load(&c->destroying))
 		return;
 	for (i = 0; i < nr_calls; i++)
-		if (calls[i].rule != CALL_ENDS)
-			call_expect(&calls[i], c->scene.z,
+		if (!call_ends_something(calls[i].rule))
+			call_expect(&calls[i], &c->scene,
 				    result_while_destroyed(&calls[i]));
 	atomic_fetch_add(&c->rounds, 1);
 }

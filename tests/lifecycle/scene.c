@@ -37,6 +37,47 @@ static void store_range(struct scene *s, uint64_t first)
 	}
 }
 
+/* Of various sizes, one of a whole page. */
+static size_t object_bytes(unsigned i)
+{
+	return PAGE_BYTES >> i;
+}
+
+static void make_pool(struct scene *s)
+{
+	const struct zs_pool_params params = { .size = sizeof(params),
+					       .hooks = s->params.hooks };
+	char bytes[PAGE_BYTES];
+	unsigned i;
+
+	CHECK(zs_create_pool(&s->pool, &params) == 0);
+	for (i = 0; i < SCENE_OBJECTS; i++) {
+		page_make(bytes, sizeof(bytes), PAGE_TEXT, i);
+		CHECK(zs_malloc(s->pool, object_bytes(i), &s->objects[i]) == 0);
+		CHECK(zs_obj_write(s->pool, s->objects[i], bytes,
+				   object_bytes(i)) == 0);
+	}
+}
+
+static void check_pool(struct scene *s)
+{
+	char bytes[PAGE_BYTES];
+	unsigned i;
+
+	for (i = 0; i < SCENE_OBJECTS; i++) {
+		page_make(bytes, sizeof(bytes), PAGE_TEXT, i);
+		CHECK(memcmp(zs_obj_read_begin(s->pool, s->objects[i]), bytes,
+			     object_bytes(i)) == 0);
+		zs_obj_read_end(s->pool, s->objects[i]);
+	}
+}
+
+void scene_end_pool(struct scene *s)
+{
+	zs_destroy_pool(s->pool);
+	s->pool = NULL;
+}
+
 void scene_fill(struct scene *s)
 {
 	const char *const specs[SCENE_POOLS] = { "lz4", "zstd:level=1",
@@ -53,6 +94,7 @@ void scene_fill(struct scene *s)
 	}
 	memset(page, 0x11, sizeof(page));
 	CHECK(zswap_store(s->z, zswap_slot(1, 0), page) == 0);
+	make_pool(s);
 }
 
 void scene_begin(struct scene *s)
@@ -80,10 +122,13 @@ void scene_check(struct scene *s)
 		CHECK(zswap_peek(s->z, at(offset), page) == 0);
 		CHECK(page_is(page, sizeof(page), kind_of(i), i));
 	}
+	if (s->pool)
+		check_pool(s);
 }
 
 void scene_end(struct scene *s)
 {
+	scene_end_pool(s);
 	CHECK(codec_end(&s->codec));
 	CHECK(faulty_end(&s->hooks));
 }

@@ -544,6 +544,34 @@ static void an_object_freed_meanwhile_does_for_a_slab(void **state)
 	slab_cache_exit(&cache);
 }
 
+/* Of objects in use and of freed ones; of no other address, mapped or not. */
+static void an_address_is_known_as_an_objects(void **state)
+{
+	struct unit *u = *state;
+	struct slab_cache cache, other;
+	uintptr_t objects[2], slab;
+
+	slab_cache_init(&cache, &u->mem, OBJECT_BYTES);
+	slab_cache_init(&other, &u->mem, OBJECT_BYTES);
+	assert_false(slab_is_object(&cache, (uintptr_t)&cache));
+	for (unsigned i = 0; i < 2; i++)
+		objects[i] = (uintptr_t)slab_alloc(&cache);
+	slab = objects[0] & ~(uintptr_t)(SLAB_BYTES - 1);
+	slab_free(&cache, (void *)objects[1]);
+	for (uintptr_t at = slab; at < slab + SLAB_BYTES; at++)
+		assert_int_equal(slab_is_object(&cache, at),
+				 at == objects[0] || at == objects[1]);
+	assert_false(slab_is_object(&cache, objects[0] + SLAB_BYTES));
+	assert_false(slab_is_object(&cache, 0));
+	assert_false(slab_is_object(&cache, UINTPTR_MAX));
+	assert_false(slab_is_object(&other, objects[0]));
+	while (nr_slabs(u) == 1) /* full ones are looked through as well */
+		slab_alloc(&cache);
+	assert_true(slab_is_object(&cache, objects[0]));
+	slab_cache_exit(&cache);
+	slab_cache_exit(&other);
+}
+
 static void unused_slabs_go_back_but_for_one(void **state)
 {
 	struct unit *u = *state;
@@ -764,6 +792,7 @@ int main(void)
 		unit_case(the_object_freed_last_is_handed_out_first),
 		unit_case(a_bulk_is_all_or_nothing),
 		unit_case(an_object_freed_meanwhile_does_for_a_slab),
+		unit_case(an_address_is_known_as_an_objects),
 		unit_case(unused_slabs_go_back_but_for_one),
 		unit_case(a_cache_that_was_never_made_may_end),
 		unit_case(objects_may_be_freed_by_another_thread),

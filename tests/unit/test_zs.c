@@ -7,12 +7,12 @@
 #include "unit.h"
 
 #include <errno.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "arena.h"
+#include "csv.h"
 #include "threads.h"
 #include "watchdog.h"
 
@@ -20,7 +20,7 @@
 #define CHAIN 8u
 
 static const uint32_t page_sizes[] = { 4096, 16384, 65536 };
-static const char *data_dir;
+static const char *data_file;
 
 static struct zs_arena *arena_new(struct mem *mem, uint32_t page,
 				  uint32_t chain)
@@ -568,24 +568,18 @@ static size_t pages_for(struct mem *mem, size_t bytes)
  */
 static void memory_used_is_what_the_kernel_uses(void **state)
 {
-	char line[256], path[4096];
+	unsigned long row[4]; /* random bytes, pages, their bytes, used bytes */
 	unsigned rows = 0;
 	struct mem mem;
-	FILE *file;
+	struct csv csv;
 
 	(void)state;
 	assert_int_equal(mem_init(&mem, NULL), 0);
-	snprintf(path, sizeof(path), "%s/zsmalloc-kernel-usage.csv", data_dir);
-	file = fopen(path, "r");
-	assert_non_null(file);
-	assert_non_null(fgets(line, sizeof(line), file)); /* the head */
-	for (; fgets(line, sizeof(line), file); rows++) {
-		unsigned long random, nr, data, used;
+	csv_open(&csv, data_file, "zsmalloc-kernel-usage.csv");
+	for (; csv_row(&csv, row, 4); rows++) {
+		unsigned long nr = row[1], data = row[2], used = row[3];
 		size_t down, up;
 
-		assert_int_equal(sscanf(line, "%lu,%lu,%lu,%lu", &random, &nr,
-					&data, &used),
-				 4);
 		assert_int_equal(nr, NR_MEASURED);
 		down = pages_for(&mem, data / nr) * PAGE;
 		up = pages_for(&mem, (data + nr - 1) / nr) * PAGE;
@@ -595,7 +589,6 @@ static void memory_used_is_what_the_kernel_uses(void **state)
 		watchdog_progress();
 	}
 	assert_int_equal(rows, 256);
-	fclose(file);
 	mem_exit(&mem);
 }
 
@@ -769,7 +762,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: %s FILE-IN-DATA-DIRECTORY\n", argv[0]);
 		return 2;
 	}
-	data_dir = dirname(argv[1]);
+	data_file = argv[1];
 	watchdog_start("test_zs", 120);
 	return cmocka_run_group_tests(cases, NULL, unit_group_end);
 }

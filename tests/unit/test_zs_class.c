@@ -6,15 +6,14 @@
  */
 #include "unit.h"
 
-#include <libgen.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "csv.h"
 #include "zs_class.h"
 
 static const uint32_t page_sizes[] = { 4096, 16384, 65536 };
-static const char *data_dir;
+static const char *data_file;
 
 static struct zs_class_table table_with(uint32_t page_bytes, uint32_t chain,
 					bool adaptive)
@@ -48,28 +47,19 @@ static bool is_huge(struct zs_class_size size)
 static void assert_same_as_file(const char *name, uint32_t chain)
 {
 	struct zs_class_table table = table_for(4096, chain);
-	char line[128], path[4096];
+	unsigned long row[4]; /* size, objects, pages, waste */
 	unsigned n = 0;
-	FILE *file;
+	struct csv csv;
 
-	snprintf(path, sizeof(path), "%s/%s", data_dir, name);
-	file = fopen(path, "r");
-	assert_non_null(file);
-	assert_non_null(fgets(line, sizeof(line), file)); /* the head */
-	for (; fgets(line, sizeof(line), file); n++) {
-		unsigned size, objects, pages, waste;
-
-		assert_int_equal(sscanf(line, "%u,%u,%u,%u", &size, &objects,
-					&pages, &waste),
-				 4);
+	csv_open(&csv, data_file, name);
+	for (; csv_row(&csv, row, 4); n++) {
 		assert_true(n < table.nr_classes);
-		assert_int_equal(table.classes[n].bytes, size);
-		assert_int_equal(table.classes[n].objects, objects);
-		assert_int_equal(table.classes[n].pages, pages);
-		assert_int_equal(pages * 4096 - objects * size, waste);
+		assert_int_equal(table.classes[n].bytes, row[0]);
+		assert_int_equal(table.classes[n].objects, row[1]);
+		assert_int_equal(table.classes[n].pages, row[2]);
+		assert_int_equal(row[2] * 4096 - row[1] * row[0], row[3]);
 	}
 	assert_int_equal(n, table.nr_classes);
-	fclose(file);
 }
 
 static void classes_are_the_kernels_for_chains_of_8(void **state)
@@ -355,6 +345,6 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: %s FILE-IN-DATA-DIRECTORY\n", argv[0]);
 		return 2;
 	}
-	data_dir = dirname(argv[1]);
+	data_file = argv[1];
 	return cmocka_run_group_tests(cases, NULL, NULL);
 }
