@@ -196,7 +196,7 @@ static void a_whole_page_is_for_those_who_need_it(void **state)
 /* With objects of one size only, each one more costs no longer a chain less. */
 static void chains_grow_with_the_population(void **state)
 {
-	static const size_t sizes[] = { 700, 1100, 1700, 2300, 2600 };
+	static const size_t sizes[] = { 200, 400, 700, 1100, 1700 };
 
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(sizes); i++) {
