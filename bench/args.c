@@ -38,6 +38,9 @@ static const char help[] =
 	"                  same with other allocators\n"
 	"  kernel          the same pages in a zram device of the kernel's,\n"
 	"                  which is added and removed again; needs root\n"
+	"  alloc           the allocator by itself, beside others, with "
+	"objects\n"
+	"                  of the sizes that pages compress to\n"
 	"\n"
 	"Sides take turns, repeat by repeat, in one process and on the same\n"
 	"pages. Every page that comes back is compared.\n"
@@ -62,7 +65,9 @@ static const char help[] =
 	"  --repeats N     repeats of each row; store-load's first row has a\n"
 	"                  third (default: as many as time allows, 5 to "
 	"25;\n"
-	"                  of churn 2, which take minutes); not of kernel\n"
+	"                  of churn 2, which take minutes, of alloc 11); not "
+	"of\n"
+	"                  kernel\n"
 	"  --hooks NAME    what the caches take memory from: default, malloc\n"
 	"                  and mmap, or jemalloc, arenas of its own; jemalloc\n"
 	"                  must be preloaded, as bench/run.sh does\n"
@@ -124,6 +129,7 @@ static const struct {
 	[CHECKSUM] = { "checksum", "lz4,zstd:level=1", PAGE_BYTES },
 	[CHURN] = { "churn", "lz4,zstd:level=1", PAGE_BYTES },
 	[KERNEL] = { "kernel", KERNEL_CODECS, PAGE_BYTES },
+	[ALLOC] = { "alloc", "lz4,zstd:level=1", PAGE_BYTES },
 };
 
 /* ---- values ------------------------------------------------------------ */

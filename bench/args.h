@@ -12,7 +12,16 @@
 #define ARGS_MAX 64 /* of each list */
 
 /* The subcommands. */
-enum topic { STORE_LOAD, UNITS, RAWCUT, CHECKSUM, CHURN, KERNEL, NR_TOPICS };
+enum topic {
+	STORE_LOAD,
+	UNITS,
+	RAWCUT,
+	CHECKSUM,
+	CHURN,
+	KERNEL,
+	ALLOC,
+	NR_TOPICS
+};
 
 struct args {
 	enum topic topic;

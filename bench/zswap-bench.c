@@ -18,6 +18,7 @@ static topic_fn *const topics[] = {
 	[STORE_LOAD] = topic_store_load, [UNITS] = topic_units,
 	[RAWCUT] = topic_rawcut,         [CHECKSUM] = topic_checksum,
 	[CHURN] = topic_churn,           [KERNEL] = topic_kernel,
+	[ALLOC] = topic_alloc,
 };
 
 static struct corpora gather(const struct args *a)
@@ -46,7 +47,7 @@ int main(int argc, char **argv)
 	uint64_t start = now_ns();
 	struct corpora all;
 
-	if (args.topic == CHURN)
+	if (args.topic == CHURN || args.topic == ALLOC)
 		rivals_prepare(argv);
 	if (args.topic == KERNEL && zram_why_not())
 		skipped("no zram device: %s", zram_why_not());
