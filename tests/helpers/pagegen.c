@@ -79,6 +79,31 @@ void page_make(void *page, size_t page_size, enum page_kind kind, uint64_t seed)
 	}
 }
 
+void page_make_part(void *page, size_t page_size, size_t part, uint64_t seed)
+{
+	struct rng rng;
+
+	rng_init(&rng, random_mix(seed) + PAGE_RANDOM);
+	rng_fill(&rng, page, part);
+	memset((char *)page + part, 0, page_size - part);
+}
+
+size_t page_spread(size_t page_size, uint64_t seed)
+{
+	uint64_t drawn = random_mix(seed ^ page_size);
+	size_t eighth = page_size / 8;
+	size_t within = drawn >> 2;
+
+	switch (drawn % 4) {
+	case 0: /* up to an eighth */
+		return 16 + within % eighth;
+	case 1: /* more than five eighths */
+		return 5 * eighth + within % (page_size - 5 * eighth + 1);
+	default:
+		return eighth + within % (4 * eighth);
+	}
+}
+
 bool page_is(const void *page, size_t page_size, enum page_kind kind,
 	     uint64_t seed)
 {

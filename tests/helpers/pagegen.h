@@ -27,6 +27,14 @@ void page_make(void *page, size_t page_size, enum page_kind kind,
 bool page_is(const void *page, size_t page_size, enum page_kind kind,
 	     uint64_t seed);
 
+/*
+ * A page whose first @part bytes are random and the others zero: its payload is
+ * a little longer than that. page_spread() draws such parts as the payloads of
+ * a process's memory lie: half around the middle, some tiny, some whole pages.
+ */
+void page_make_part(void *page, size_t page_size, size_t part, uint64_t seed);
+size_t page_spread(size_t page_size, uint64_t seed);
+
 /* Whether all 64-bit words of a page are equal, the slow and obvious way. */
 bool page_is_filled(const void *page, size_t page_size);
 

@@ -16,6 +16,7 @@
 
 #define NR_ROUNDS 2000
 #define WARM_UP 100
+#define NR_SCATTERED 200
 
 /* What a cache has been through when it is destroyed. */
 enum stage {
@@ -24,6 +25,7 @@ enum stage {
 	FULL,      /* with pages of every kind, retired pools, a thread */
 	SOME_DEAD, /* some retired pools have ended, or are just ending */
 	LAST_LOAD, /* a load has just left pools to the thread */
+	COMPACTED, /* its objects have just been moved together */
 	STAGES
 };
 
@@ -60,6 +62,20 @@ static void load_retired(struct life *life)
 	}
 }
 
+/* D52: the thread that compacts hands the cache over when it has returned. */
+static void scatter_and_compact(struct life *life)
+{
+	const uint64_t first = SCENE_FIRST + SCENE_PAGES;
+	uint64_t i;
+
+	for (i = 0; i < NR_SCATTERED; i++)
+		CHECK(stress_store(life->scene.z, at(first + i), 4 * i) == 0);
+	for (i = 0; i < NR_SCATTERED; i++)
+		if (rng_below(&life->rng, 8))
+			zswap_invalidate(life->scene.z, at(first + i), 1);
+	CHECK(zswap_compact(life->scene.z) >= 0);
+}
+
 static void live(struct life *life)
 {
 	life->scene.params.hooks =
@@ -74,6 +90,8 @@ static void live(struct life *life)
 		scene_empty_retired(&life->scene, rng_below(&life->rng, 3));
 	if (life->stage == LAST_LOAD)
 		load_retired(life);
+	if (life->stage == COMPACTED)
+		scatter_and_compact(life);
 }
 
 /* The thread that makes the calls: from semaphore to semaphore. */

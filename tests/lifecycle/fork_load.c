@@ -143,6 +143,7 @@ static void administer(struct load *load)
 		CHECK(zswap_set_accept_threshold_percent(z, 95) == 0);
 		CHECK(zswap_set_max_pool_bytes(z, ZSWAP_UNLIMITED) == 0);
 		CHECK(zswap_set_enabled(z, true) == 0);
+		CHECK(zswap_compact(z) >= 0);
 		CHECK(zswap_format_stats(z, ZSWAP_STATS_TEXT, NULL, 0) > 0);
 		CHECK(stress_stats(z).stored_pages >= SCENE_PAGES);
 		CHECK(zswap_swapoff(z, 2) == 0);

@@ -155,6 +155,7 @@ static void account(struct model *m, const struct model_slot *slot, int sign)
 		slot->state == ZSWAP_RAW ? one : 0;
 	m->counts.original_bytes += one * m->page_size;
 	m->objects[slot->engine] += (unsigned)sign;
+	m->freed += sign < 0;
 }
 
 void model_set(struct model *m, struct model_area *a, unsigned first,

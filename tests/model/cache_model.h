@@ -38,6 +38,7 @@ struct model {
 	unsigned engine;   /* of stores */
 	unsigned batch;    /* pages that are compressed together */
 	unsigned request;  /* of these, pages in one request */
+	unsigned chain;    /* the most pages of a zspage */
 	bool enabled;
 	bool keeps_raw; /* the policy */
 	uint64_t max_bytes;
@@ -45,6 +46,7 @@ struct model {
 	bool full;                     /* waits for the threshold */
 	struct zswap_stats counts;     /* counters, and gauges of pages */
 	unsigned objects[MAX_ENGINES]; /* entries that are not same-filled */
+	unsigned freed;                /* of these, or more, since set to 0 */
 	struct model_area areas[MODEL_AREAS];
 };
 

@@ -94,6 +94,19 @@ static void choose_limits(struct world *w)
 	w->m.threshold_percent = threshold ? threshold : 90;
 }
 
+static void choose_compaction(struct world *w)
+{
+	w->params.chain_size = choose(w, 17);
+	w->params.class_choice = choose(w, 3);
+	w->params.compaction = choose(w, 3);
+	w->params.memory_flags = choose(w, 8);
+	w->m.chain = w->params.chain_size ? w->params.chain_size : 8;
+	say("params.chain_size = %u;", w->params.chain_size);
+	say("params.class_choice = %u;", w->params.class_choice);
+	say("params.compaction = %u;", w->params.compaction);
+	say("params.memory_flags = %u;", w->params.memory_flags);
+}
+
 static void choose_params(struct world *w)
 {
 	static const uint32_t page_sizes[] = { 4096, 4096, 4096,  4096,
@@ -122,6 +135,7 @@ static void choose_params(struct world *w)
 	say("params.compressor = %s;", string_text(w->params.compressor));
 	say("params.raw_policy = %u;", w->params.raw_policy);
 	say("params.checksum = %u;", w->params.checksum);
+	choose_compaction(w);
 	choose_limits(w);
 }
 
@@ -166,6 +180,7 @@ void create_cache(struct world *w)
 	set_engine(w, w->picks[0]);
 	for (unsigned i = 0; i < MODEL_AREAS; i++)
 		swap_on(w, &w->m.areas[i]);
+	memset(&w->before, 0, sizeof(w->before));
 	w->dead_may_wait = false;
 }
 
@@ -404,4 +419,44 @@ void call_purge_fails(struct world *w)
 {
 	w->hooks.purge_fails = one_in(w, 4);
 	say("hooks.purge_fails = %d;", w->hooks.purge_fails);
+}
+
+/* ---- compaction ---------------------------------------------------------- */
+
+static uint64_t used_bytes(const struct zswap_stats *stats)
+{
+	return stats->pool_total_size - stats->reserve_bytes;
+}
+
+/* Compacts; returns what the counters say of it. */
+static struct zswap_stats compact_once(struct world *w)
+{
+	struct zswap_stats before = io_stats(w->z), after;
+	long bytes;
+
+	say("err = zswap_compact(z);");
+	bytes = zswap_compact(w->z);
+	after = io_stats(w->z);
+	EXPECT(bytes, (long)(used_bytes(&before) - used_bytes(&after)));
+	after.pages_compacted -= before.pages_compacted;
+	after.objects_moved -= before.objects_moved;
+	after.objects_skipped -= before.objects_skipped;
+	CHECK(after.pages_compacted * w->m.page_size == (uint64_t)bytes);
+	CHECK(!bytes || after.objects_moved);
+	return after;
+}
+
+/* In a call that a compressor makes the pages of the call around it stay. */
+void call_compact(struct world *w)
+{
+	struct zswap_stats did = compact_once(w);
+
+	w->compacts = true;
+	if (w->depth)
+		return;
+	w->dead_may_wait = false;
+	CHECK(!did.objects_skipped);
+	did = compact_once(w);
+	CHECK(!did.pages_compacted && !did.objects_moved);
+	CHECK(!did.objects_skipped);
 }

@@ -237,6 +237,7 @@ void call_load_folio(struct world *w)
 	end_nested(w);
 	end_damage(w, damage);
 	w->dead_may_wait = true;
+	w->pinned = true; /* the pages it takes go one by one */
 	CHECK(canary_is_well(w, own_io(w), t.nr));
 	if (!t.valid) {
 		EXPECT(err, -ENXIO);

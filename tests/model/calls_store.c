@@ -123,7 +123,7 @@ static bool is_full(const struct store *s)
 static bool may_become_full(const struct store *s)
 {
 	uint64_t most =
-		(uint64_t)s->nr_compressed * ZS_NORMAL_CHAIN * s->m.page_size;
+		(uint64_t)s->nr_compressed * s->m.chain * s->m.page_size;
 
 	return s->m.max_bytes != ZSWAP_UNLIMITED &&
 	       limited_bytes(&s->m, &s->before) + most >= s->m.max_bytes;
@@ -291,6 +291,9 @@ static void after_store(struct world *w, const struct store *s)
 		return;
 	}
 	after_refusal(w, s);
+	/* What it had made goes one by one, and the others are still pinned. */
+	w->m.freed += s->nr_compressed;
+	w->pinned = true;
 	model_clear(&w->m, s->t.area, s->t.first, s->t.nr);
 	counts->refused_folios++;
 	++*by_size(&counts->refused_folios_1, s->t.nr);

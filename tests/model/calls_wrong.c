@@ -90,6 +90,37 @@ static void wrong_settings(struct zswap *z)
 		-EINVAL);
 }
 
+/* Says and sets one field of the parameters to what no cache can be made of. */
+#define WRONG_PARAM(field, value)                               \
+	do {                                                    \
+		say("params.%s = %s;", #field, #value);         \
+		params.field = value;                           \
+		REFUSED(zswap_create(&none, &params), -EINVAL); \
+		CHECK(!none);                                   \
+		say("params.%s = 0;", #field);                  \
+		params.field = 0;                               \
+	} while (0)
+
+static void wrong_params(void)
+{
+	struct zswap_params params = { .size = sizeof(params) };
+	struct zswap *none;
+
+	say("params = (struct zswap_params){ .size = sizeof(params) };");
+	WRONG_PARAM(page_size, 4095);
+	WRONG_PARAM(max_pool_percent, 101);
+	WRONG_PARAM(accept_threshold_percent, 101);
+	WRONG_PARAM(raw_policy, ZSWAP_RAW_REFUSE + 1);
+	WRONG_PARAM(checksum, 2);
+	WRONG_PARAM(chain_size, 17);
+	WRONG_PARAM(class_choice, ZSWAP_CLASSES_ADAPTIVE + 1);
+	WRONG_PARAM(compaction, ZSWAP_COMPACT_MANUAL + 1);
+	WRONG_PARAM(memory_flags, ZSWAP_MEM_WIPE << 1);
+	say("params.size--;");
+	params.size--;
+	REFUSED(zswap_create(&none, &params), -EINVAL);
+}
+
 /* Without a cache every call answers, and does nothing. */
 static void no_cache(struct io *io)
 {
@@ -118,6 +149,7 @@ static void no_cache(struct io *io)
 	REFUSED(zswap_get_stats(NULL, &stats), -EINVAL);
 	REFUSED(zswap_format_stats(NULL, ZSWAP_STATS_TEXT, NULL, 0), -EINVAL);
 	REFUSED(zswap_spec_check(NULL, NULL), -EINVAL);
+	REFUSED(zswap_compact(NULL), -EINVAL);
 	REFUSED((long)zswap_page_size(NULL), 0);
 	zswap_invalidate(NULL, slot, 1);
 	zswap_destroy(NULL);
@@ -131,7 +163,7 @@ void call_wrong(struct world *w)
 		io_folio(own_io(w), t.slot, 1, IO_DATA, false);
 
 	CHECK(zswap_page_size(w->z) == w->m.page_size);
-	switch (choose(w, 4)) {
+	switch (choose(w, 5)) {
 	case 0:
 		say("folio = io_folio(&io[0], %s, 1, 0, 0);",
 		    slot_text(t.slot));
@@ -143,6 +175,9 @@ void call_wrong(struct world *w)
 		break;
 	case 2:
 		wrong_settings(w->z);
+		break;
+	case 3:
+		wrong_params();
 		break;
 	default:
 		no_cache(own_io(w));

@@ -94,6 +94,43 @@ static struct zswap_stats settled_stats(struct world *w)
 	return stats;
 }
 
+/* Others, says the header, for each object that is freed. */
+#define MOVES_PER_FREE UINT64_C(2)
+
+/*
+ * How many objects move by themselves. Of how many places may be free there is
+ * no exact promise: while a zspage is emptied object by object, others come.
+ * But as long as there are too many each object freed moves another, unless
+ * those are pinned.
+ */
+static void check_moves(struct world *w, const struct zswap_stats *now)
+{
+	bool automatic = w->params.compaction != ZSWAP_COMPACT_MANUAL;
+	uint64_t moved = now->objects_moved - w->before.objects_moved;
+	uint64_t pages = now->pages_compacted - w->before.pages_compacted;
+	uint64_t skipped = now->objects_skipped - w->before.objects_skipped;
+	uint64_t most = automatic ? MOVES_PER_FREE * w->m.freed : 0;
+	bool lags = inspect_lags(w->z);
+
+	if (w->compacts)
+		return;
+	if (w->sequence->begun == w->sequence->nr)
+		say("CHECK(stats.objects_moved <= %" PRIu64 ");",
+		    w->before.objects_moved + most);
+	CHECK(moved <= most);
+	CHECK(pages <= moved * w->m.chain);
+	CHECK(!skipped || (automatic && w->pinned));
+	CHECK(moved || !lags || !automatic || w->pinned);
+}
+
+static void check_compact(struct world *w)
+{
+	if (!w->compacts || w->pinned)
+		return;
+	say("CHECK(inspect_is_compact(z));");
+	CHECK(inspect_is_compact(w->z));
+}
+
 void check_world(struct world *w)
 {
 	struct zswap_stats stats = settled_stats(w);
@@ -103,6 +140,8 @@ void check_world(struct world *w)
 	check_told(&w->m, &stats);
 	check_sums(&w->m, &stats);
 	inspect(w->z, &w->hooks, &stats);
+	check_moves(w, &stats);
+	check_compact(w);
 	w->before = stats;
 }
 

@@ -31,6 +31,7 @@ const struct call calls[] = {
 	{ "set_compressor", 3, call_set_compressor, true, true },
 	{ "get_stats", 2, call_get_stats, false, true },
 	{ "wrong", 2, call_wrong, false, true },
+	{ "compact", 2, call_compact, false, true },
 	{ "purge_fails", 1, call_purge_fails, false, false },
 	{ "read_all", 1, call_read_all, false, false },
 	{ "create", 1, call_create, true, false },

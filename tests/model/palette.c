@@ -22,8 +22,7 @@ static void make_part(void *page, size_t page_size, unsigned number)
 	size_t nth = number / 8 * 2 + number % 8 / 4 + 1;
 	size_t part = page_size * nth / (PALETTE_PAGES / 4);
 
-	page_make(page, page_size, PAGE_RANDOM, number);
-	memset((char *)page + part, 0, page_size - part);
+	page_make_part(page, page_size, part, number);
 }
 
 static void make_page(void *page, size_t page_size, unsigned number)

@@ -16,7 +16,7 @@
 
 static const char prologue[] = "#include \"reproduce.h\"\n"
 			       "\n"
-			       "static struct zswap *z;\n"
+			       "static struct zswap *z, *none;\n"
 			       "static struct zswap_params params;\n"
 			       "static struct faulty hooks;\n"
 			       "static struct codec codec;\n"
@@ -31,7 +31,8 @@ static const char prologue[] = "#include \"reproduce.h\"\n"
 			       "\n";
 
 static const char beginning[] =
-	"\t(void)z, (void)params, (void)own, (void)folio, (void)stats;\n"
+	"\t(void)z, (void)none, (void)params, (void)own, (void)folio, "
+	"(void)stats;\n"
 	"\t(void)slot, (void)text, (void)i, (void)err;\n"
 	"\tio_be_thread(0);\n";
 

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "entry.h"
+#include "zs_priv.h"
 
 #define CANARY_BYTE 0x6b
 
@@ -218,6 +219,60 @@ static void inspect_memory(struct zswap *z, struct faulty *hooks,
 	      held.alloc_bytes + z->mem.os_page + headers);
 	CHECK(stats->pool_total_size + headers + z->mem.os_page <=
 	      held.map_bytes);
+}
+
+bool inspect_is_compact(struct zswap *z)
+{
+	bool compact = true;
+
+	for (unsigned i = 1; i <= POOLS_MAX && pools_at(&z->pools, i); i++) {
+		struct zs_arena *arena = pools_at(&z->pools, i)->zs;
+
+		for (unsigned c = 0; arena && c < arena->table.nr_classes; c++)
+			compact &= !zs_freeable(&arena->classes[c]);
+	}
+	return compact;
+}
+
+/* Whether objects could be moved from one zspage to another. */
+static bool has_two_to_fill(struct zs_class *class)
+{
+	unsigned nr = 0;
+
+	for (unsigned g = 1; g < ZS_FULL; g++)
+		for (struct list *pos = class->groups[g].next;
+		     pos != &class->groups[g]; pos = pos->next)
+			nr++;
+	return nr > 1;
+}
+
+/* Whether its number of objects in use fell, and it should have fewer places.
+ */
+static bool class_lags(struct zs_class *class, size_t *seen)
+{
+	bool fell = class->in_use < *seen;
+
+	*seen = class->in_use;
+	return fell && class->size.objects > 1 && zs_is_loose(class) &&
+	       has_two_to_fill(class);
+}
+
+/* Numbers of pools are given out from the lowest. */
+#define POOLS_SEEN 32
+
+bool inspect_lags(struct zswap *z)
+{
+	static size_t seen[POOLS_SEEN][ZS_MAX_CLASSES]; /* objects in use */
+	bool lags = false;
+
+	for (unsigned i = 1; i <= POOLS_MAX && pools_at(&z->pools, i); i++) {
+		struct zs_arena *arena = pools_at(&z->pools, i)->zs;
+
+		CHECK(i < POOLS_SEEN);
+		for (unsigned c = 0; arena && c < arena->table.nr_classes; c++)
+			lags |= class_lags(&arena->classes[c], &seen[i][c]);
+	}
+	return lags;
 }
 
 void inspect(struct zswap *z, struct faulty *hooks,

@@ -94,6 +94,15 @@ void io_call_at_create(void (*call)(void *arg), void *arg);
 void inspect(struct zswap *z, struct faulty *hooks,
 	     const struct zswap_stats *stats);
 
+/* Whether no size class of any pool could give back a zspage. */
+bool inspect_is_compact(struct zswap *z);
+
+/*
+ * Whether objects were freed, since this was last called, of a size class that
+ * has more free places now than it should, and zspages to move objects between.
+ */
+bool inspect_lags(struct zswap *z);
+
 /* A payload of this many bytes or more is kept raw. */
 size_t inspect_huge_bytes(struct zswap *z);
 

@@ -236,9 +236,12 @@ static void run_step(struct world *w, struct step *step)
 	w->step = step;
 	w->next_choice = 0;
 	step->nr_used = 0;
+	w->m.freed = 0;
+	w->pinned = w->compacts = false;
 	be_thread(w, step->thread);
 	plan_failure(w);
 	call->run(w);
+	w->pinned |= w->nr_came != nr_came;
 	if (step->failure && !w->hooks.failed)
 		w->sequence->in_vain++;
 	end_failure(w);
@@ -290,6 +293,7 @@ void world_run(struct sequence *sequence)
 	}
 	child_progress();
 	w->step = &simplest;
+	w->pinned = w->compacts = false;
 	end(w);
 	free(w->io);
 }

@@ -45,6 +45,9 @@ struct world {
 	 * thread or, without one, by the next call that is no load.
 	 */
 	bool dead_may_wait;
+	/* In this step: objects were freed while others could not be moved, */
+	bool pinned;
+	bool compacts; /* and zswap_compact() was called. */
 
 	/* What the test compressor is to do meanwhile. */
 	unsigned depth; /* 1 in a call that the compressor makes */
@@ -124,5 +127,6 @@ void call_get_stats(struct world *w);
 void call_wrong(struct world *w);
 void call_read_all(struct world *w);
 void call_purge_fails(struct world *w);
+void call_compact(struct world *w);
 
 #endif

@@ -531,6 +531,19 @@ static void play_set_accept_threshold_percent(struct player *p)
 	player_ended(p);
 }
 
+/* ---- compaction -------------------------------------------------------- */
+
+/* It says nothing of any place: whoever looks at one sees no difference. */
+static void play_compact(struct player *p)
+{
+	long bytes;
+
+	player_begins(p);
+	bytes = zswap_compact(p->stage->z);
+	player_ended(p);
+	CHECK(bytes >= 0 && bytes % PAGE_BYTES == 0);
+}
+
 /* ---- statistics ---------------------------------------------------------- */
 
 /* Pages of one cluster are counted at one moment. */
@@ -633,6 +646,7 @@ const struct play plays[] = {
 	{ "set_max_pool_percent", play_set_max_pool_percent, 0, NO_SLOT, 1, 0 },
 	{ "set_accept_threshold_percent", play_set_accept_threshold_percent, 0,
 	  NO_SLOT, 1, 0 },
+	{ "compact", play_compact, 0, NO_SLOT, 2, STAGE_SCATTERED },
 	{ "get_stats", play_get_stats, 0, NO_SLOT, 1, 0 },
 	{ "format_stats", play_format_stats, 0, NO_SLOT, 1, 0 },
 };

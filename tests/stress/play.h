@@ -21,7 +21,7 @@ struct play {
 	unsigned arg; /* flags, or which compressor */
 	enum play_slots slots;
 	unsigned weight; /* how often it is drawn, where calls are */
-	/* Places, a bit each, in whose bad state it should be tried as well. */
+	/* What stage_prepare() is to spoil for it, now and then. */
 	unsigned spoil;
 };
 

@@ -53,6 +53,40 @@ static void store_good(struct stage *stage, zswap_slot_t slot, uint32_t version)
 	stage->counts.zswpout++;
 }
 
+static zswap_slot_t crowd_slot(unsigned i)
+{
+	return zswap_slot(STAGE_ASIDE_TYPE, STAGE_CROWD_SLOT + i);
+}
+
+static void come(struct stage *stage, unsigned i)
+{
+	store_good(stage, crowd_slot(i), 0);
+	stage->crowd_is_there[i] = true;
+	stage->aside_bytes += stage->crowd_bytes[i];
+}
+
+static void go(struct stage *stage, unsigned i)
+{
+	zswap_invalidate(stage->z, crowd_slot(i), 1);
+	stage->crowd_is_there[i] = false;
+	stage->aside_bytes -= stage->crowd_bytes[i];
+}
+
+static void begin_crowd(struct stage *stage)
+{
+	unsigned i;
+
+	for (i = 0; i < STAGE_CROWD; i++) {
+		come(stage, i);
+		stage->crowd_bytes[i] =
+			stress_stats(stage->z).compressed_bytes -
+			stage->aside_bytes;
+		stage->aside_bytes += stage->crowd_bytes[i];
+	}
+	for (i = STAGE_CROWD_PAGES; i < STAGE_CROWD; i++)
+		go(stage, i);
+}
+
 static void put_page_aside(struct stage *stage)
 {
 	struct zswap *z = stage->z;
@@ -62,6 +96,7 @@ static void put_page_aside(struct stage *stage)
 	store_good(stage, zswap_slot(STAGE_ASIDE_TYPE, STAGE_ASIDE_SLOT), 0);
 	stage->aside_bytes = stress_stats(z).compressed_bytes;
 	CHECK(zswap_set_compressor(z, stage->specs[SPEC_BASE]) == 0);
+	begin_crowd(stage);
 }
 
 void stage_begin(struct stage *stage, const char *program, uint32_t policy,
@@ -70,7 +105,10 @@ void stage_begin(struct stage *stage, const char *program, uint32_t policy,
 	struct zswap_params params = { .size = sizeof(params),
 				       .nr_compressors = 1,
 				       .max_pool_bytes = ZSWAP_UNLIMITED,
-				       .raw_policy = policy };
+				       .raw_policy = policy,
+				       .chain_size = 2,
+				       .class_choice = ZSWAP_CLASSES_EXACT,
+				       .memory_flags = ZSWAP_MEM_WIPE };
 
 	memset(stage, 0, sizeof(*stage));
 	stage->refuses = policy != ZSWAP_RAW_KEEP;
@@ -79,6 +117,7 @@ void stage_begin(struct stage *stage, const char *program, uint32_t policy,
 	codec_init(&stage->codec, 2);
 	name_specs(stage, base_is_codec);
 	params.hooks = hooks ? &stage->hooks.hooks : NULL;
+	params.compaction = hooks ? ZSWAP_COMPACT_AUTO : ZSWAP_COMPACT_MANUAL;
 	params.compressor = stage->specs[SPEC_BASE];
 	params.compressors = &stage->codec.vtable_list;
 	stage->z = stress_begin_with(program, &params);
@@ -205,6 +244,38 @@ static void draw_slot(struct stage *stage, struct rng *rng, unsigned i)
 	}
 }
 
+static void gather_crowd(struct stage *stage)
+{
+	unsigned i;
+
+	for (i = 0; i < STAGE_CROWD; i++)
+		if (!stage->crowd_is_there[i])
+			come(stage, i);
+}
+
+static void scatter_crowd(struct stage *stage, struct rng *rng)
+{
+	unsigned nr = STAGE_CROWD, i;
+
+	while (nr > STAGE_CROWD_PAGES) {
+		i = rng_below(rng, STAGE_CROWD);
+		if (!stage->crowd_is_there[i])
+			continue;
+		go(stage, i);
+		nr--;
+	}
+}
+
+static void check_crowd(struct stage *stage)
+{
+	uint64_t version;
+	unsigned i;
+
+	for (i = 0; i < STAGE_CROWD; i++)
+		CHECK(stress_load(stage->z, crowd_slot(i), true, &version) ==
+		      (stage->crowd_is_there[i] ? 0 : -ENOENT));
+}
+
 static bool drawn(struct rng *rng, unsigned spoil, enum place place)
 {
 	return spoil & 1u << place && rng_below(rng, 4) == 0;
@@ -217,8 +288,12 @@ void stage_prepare(struct stage *stage, struct rng *rng, unsigned spoil,
 
 	atomic_store(&stage->calls_left, nr_calls);
 	make_good(stage);
+	if (spoil & STAGE_SCATTERED)
+		gather_crowd(stage);
 	for (i = 0; i < STAGE_SLOTS; i++)
 		draw_slot(stage, rng, i);
+	if (spoil & STAGE_SCATTERED)
+		scatter_crowd(stage, rng);
 	if (drawn(rng, spoil, PLACE_ENABLED))
 		set_enabled(stage, false);
 	if (drawn(rng, spoil, PLACE_LIMIT))
@@ -231,8 +306,10 @@ void stage_prepare(struct stage *stage, struct rng *rng, unsigned spoil,
 
 void stage_end(struct stage *stage)
 {
+	stage_end_trouble(stage); /* planned for a round that did not come */
 	make_good(stage);
 	empty(stage);
+	check_crowd(stage);
 	CHECK(zswap_swapoff(stage->z, STAGE_TYPE) == 0);
 	CHECK(zswap_swapoff(stage->z, STAGE_ASIDE_TYPE) == 0);
 	stress_end(stage->z);

@@ -14,7 +14,9 @@
  *	stride 4:   slot 0 | filler | filler | filler | slot 1 | filler ...
  *
  * Beside the area lies one page, in another, compressed by SPEC_RETIRED: so
- * there is always a retired pool that can be taken back.
+ * there is always a retired pool that can be taken back. A *crowd* of pages,
+ * compressed by SPEC_BASE, lies there as well: some of them go after the slots'
+ * pages have come, so that these have reasons to be moved.
  */
 #ifndef TEST_STAGE_H
 #define TEST_STAGE_H
@@ -31,8 +33,11 @@
 #define STAGE_ASIDE_TYPE 8
 #define STAGE_ASIDE_SLOT 0
 #define STAGE_PROBE_SLOT 1
-#define STAGE_ASIDE_SLOTS 2
-#define STAGE_ASIDE_PAGES 1u
+#define STAGE_CROWD_SLOT 2
+#define STAGE_CROWD 18u
+#define STAGE_CROWD_PAGES (STAGE_CROWD / 2) /* that are there in a round */
+#define STAGE_ASIDE_SLOTS (STAGE_CROWD_SLOT + STAGE_CROWD)
+#define STAGE_ASIDE_PAGES (1u + STAGE_CROWD_PAGES)
 
 /* The slots come first. */
 enum place {
@@ -42,6 +47,9 @@ enum place {
 	PLACE_SPEC,               /* an enum stage_spec */
 	NR_PLACES
 };
+
+/* Beside places for stage_prepare(): objects lie scattered over zspages. */
+#define STAGE_SCATTERED (1u << NR_PLACES)
 
 enum stage_area { AREA_OFF, AREA_GOING, AREA_ON };
 
@@ -59,7 +67,9 @@ struct stage {
 	uint32_t now[HISTORY_PLACES];
 	struct history history;
 	uint32_t next_version;
-	uint64_t aside_bytes; /* of the page beside */
+	uint64_t aside_bytes;              /* of the pages beside */
+	uint64_t crowd_bytes[STAGE_CROWD]; /* of each */
+	bool crowd_is_there[STAGE_CROWD];
 
 	/*
 	 * The clock of the calls; or where the threads meet before theirs, with
@@ -75,7 +85,8 @@ struct stage {
 
 /*
  * With a policy, and either lz4 as base and the test compressor as the new one,
- * or the other way round. With @hooks memory comes from those of the stage.
+ * or the other way round. With @hooks memory comes from those of the stage, and
+ * the cache compacts by itself as well.
  */
 void stage_begin(struct stage *stage, const char *program, uint32_t policy,
 		 bool base_is_codec, bool hooks);
@@ -111,8 +122,9 @@ void stage_move(struct stage *stage, uint64_t first, uint32_t stride);
 
 /*
  * Prepares a round of @nr_calls calls: the area is there, stores work, the base
- * compressor is in use. Some slots get another page or none. Of the places in
- * @spoil, a bit each, some are then set so that stores fail or the area is off.
+ * compressor is in use. Some slots get another page or none. With the bit
+ * STAGE_SCATTERED in @spoil compaction would then move some. Of the places in
+ * it, a bit each, some are set so that stores fail or the area is off.
  */
 void stage_prepare(struct stage *stage, struct rng *rng, unsigned spoil,
 		   unsigned nr_calls);

@@ -125,7 +125,8 @@ static void prepare(struct game *game, struct rng *rng)
 
 	if (game->rounds % ROUNDS_IN_PLACE == 0)
 		move(&game->stage, rng);
-	stage_prepare(&game->stage, rng, 0, NR_PLAYERS * HISTORY_CALLS);
+	stage_prepare(&game->stage, rng, STAGE_SCATTERED,
+		      NR_PLAYERS * HISTORY_CALLS);
 	for (i = 0; i < NR_PLAYERS; i++)
 		player_begin_round(&game->players[i], HISTORY_CALLS);
 	if (rng_below(rng, 4) == 0)

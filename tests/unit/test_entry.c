@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "codec.h"
@@ -426,6 +427,88 @@ static void D14_a_full_clusters_gauges_do_not_overflow(void **state)
 	bed_end(&bed);
 }
 
+/* ---- moving -------------------------------------------------------------- */
+
+/* Publishes an entry in slot 7. */
+static void publish(struct bed *bed, struct entry *e)
+{
+	struct range range = hold(bed, 7, 1);
+
+	range_lock(&range);
+	entry_publish(range.clusters[0], 7, e);
+	range_unhold(&range);
+	range_unlock(&range);
+}
+
+static void an_object_moves_only_while_nobody_has_it(void **state)
+{
+	struct bed bed = bed_new(*state);
+	char page[PAGE] = { 1 };
+	struct entry *e = raw(&bed, page), *other = raw(&bed, page);
+	uint64_t here = zs_place(&e->cell), there = zs_place(&other->cell);
+
+	assert_int_equal(entry_owner.may_move(&e->cell), 0); /* being built */
+	publish(&bed, e);
+	assert_int_equal(entry_owner.may_move(&e->cell), PAGE);
+	assert_true(entry_pin(e));
+	assert_int_equal(entry_owner.may_move(&e->cell), 0);
+	/* It was pinned after it had been asked. */
+	assert_false(entry_owner.move(&e->cell, there));
+	assert_true(zs_place(&e->cell) == here);
+	assert_int_equal(e->refs, ENTRY_SLOT + 1);
+	entry_unpin(bed.z, e);
+	assert_true(entry_owner.move(&e->cell, there));
+	assert_true(zs_place(&e->cell) == there);
+	assert_int_equal(e->refs, ENTRY_SLOT);
+	assert_true(entry_owner.move(&e->cell, here));
+	zswap_invalidate(bed.z, zswap_slot(0, 7), 1);
+	entry_discard(bed.z, &other, 1);
+	assert_nothing_left(&bed);
+	bed_end(&bed);
+}
+
+struct reading {
+	struct zswap *z;
+	struct entry *e;
+	int result;
+	char page[PAGE];
+};
+
+static void read_entry(void *arg)
+{
+	struct reading *reading = arg;
+
+	reading->result = entry_read(reading->z, reading->e, reading->page);
+}
+
+/* What it would read at the older place is free a moment later. */
+static void D53_a_reader_waits_until_the_place_has_changed(void **state)
+{
+	struct bed bed = bed_new(*state);
+	char before[PAGE] = { 1 }, after[PAGE] = { 2 };
+	struct entry *e = raw(&bed, before), *other = raw(&bed, after);
+	struct reading reading = { .z = bed.z, .e = e };
+	uint64_t here = zs_place(&e->cell);
+	struct thread thread;
+
+	publish(&bed, e);
+	atomic_fetch_or(&e->refs, ENTRY_MOVING);
+	assert_true(entry_pin(e));
+	thread_start(&thread, read_entry, &reading);
+	usleep(20000); /* every chance to read too early */
+	atomic_store(&e->cell, zs_place(&other->cell));
+	atomic_fetch_and(&e->refs, ~ENTRY_MOVING);
+	thread_join(&thread);
+	assert_int_equal(reading.result, 0);
+	assert_memory_equal(reading.page, after, PAGE);
+	atomic_store(&e->cell, here);
+	entry_unpin(bed.z, e);
+	zswap_invalidate(bed.z, zswap_slot(0, 7), 1);
+	entry_discard(bed.z, &other, 1);
+	assert_nothing_left(&bed);
+	bed_end(&bed);
+}
+
 /* ---- dropping slots ------------------------------------------------------ */
 
 static void dropping_slots_drops_these_and_no_others(void **state)
@@ -725,6 +808,8 @@ int main(void)
 		unit_case(taking_drops_the_slots_reference_and_the_pin),
 		unit_case(pins_are_refused_before_they_overflow),
 		unit_case(an_entry_has_its_builders_pin_until_it_is_published),
+		unit_case(an_object_moves_only_while_nobody_has_it),
+		unit_case(D53_a_reader_waits_until_the_place_has_changed),
 		unit_case(D14_a_full_clusters_gauges_do_not_overflow),
 		unit_case(dropping_slots_drops_these_and_no_others),
 		unit_case(a_range_lies_in_one_cluster_or_in_two),
