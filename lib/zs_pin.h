@@ -40,15 +40,18 @@ static inline void zs_end_move(_Atomic uint32_t *refs, uint32_t moving,
 
 /*
  * Waits for a move that had begun when the object was pinned; none begins while
- * there is a pin.
+ * there is a pin. It takes a microsecond at most, unless the mover does not run.
  */
+#define ZS_MOVE_SPINS 1000
+
 static inline void zs_wait_for_move(_Atomic uint32_t *refs, uint32_t moving)
 {
-	unsigned round = 0;
+	unsigned spins = 0, round = 0;
 
 	while (unlikely(atomic_load_explicit(refs, memory_order_acquire) &
 			moving))
-		wait_a_moment(&round);
+		if (++spins > ZS_MOVE_SPINS)
+			wait_a_moment(&round);
 }
 
 #endif /* ZSWAP_ZS_PIN_H */

@@ -263,7 +263,7 @@ enum zswap_compaction {
  * @compaction:     an enum zswap_compaction; 0 means AUTO: a call that frees a
  *                  page's object (an invalidation, a load, a store that
  *                  replaces) moves up to two others, a microsecond or so, while
- *                  more places of its size class are free than half a zspage
+ *                  as many places of its size class are free as half a zspage
  *                  has and a 128th of all, so that what is held stays near what
  *                  is needed
  * @memory_flags:   ZSWAP_MEM_HUGE_PAGES, ZSWAP_MEM_NO_DUMP, ZSWAP_MEM_WIPE

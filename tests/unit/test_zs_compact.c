@@ -593,6 +593,24 @@ static void D55_pages_that_steps_give_back_are_counted(void **state)
 	scene_close(&s);
 }
 
+/* The one whose last object it frees, and one that a step empties besides. */
+static void a_call_may_give_back_two_zspages(void **state)
+{
+	static const unsigned used[] = { 12, 7, 1, 1 };
+	struct unit *u = *state;
+	struct scene s;
+	size_t pages;
+
+	scene_of_steps(&s, &u->mem, BYTES, used, 4);
+	pages = zs_arena_pages(s.arena);
+	owned_give(s.arena, object(&s, 3, 0));
+	assert_int_equal(zs_arena_pages(s.arena),
+			 pages - 2u * s.class->size.pages);
+	assert_int_equal(s.done.pages, s.class->size.pages);
+	assert_good(&s);
+	scene_close(&s);
+}
+
 /*
  * Each of them is in part used, and all are equally full: the source used to be
  * looked for in other groups than the destination's, so that nothing moved.
@@ -895,6 +913,7 @@ int main(void)
 		unit_case(
 			a_step_moves_two_objects_though_its_destination_is_full),
 		unit_case(D55_pages_that_steps_give_back_are_counted),
+		unit_case(a_call_may_give_back_two_zspages),
 		unit_case(zspages_of_one_group_are_compacted_too),
 		unit_case(D56_a_zspage_that_must_stay_stops_no_step_of_others),
 		unit_case(D56_zspages_that_must_stay_take_turns),
