@@ -4,20 +4,27 @@
 /* Costs are in bytes of an object times this, to compare them exactly. */
 #define SCALE 256
 
+static void find_sizes(const uint16_t *class_of, uint32_t nr_raw,
+		       struct zs_raw_range *sizes)
+{
+	struct zs_raw_range range = { 0, 0 };
+
+	while (range.end < nr_raw) {
+		range.first = range.end;
+		while (range.end < nr_raw &&
+		       class_of[range.end] == class_of[range.first])
+			range.end++;
+		for (uint32_t i = range.first; i < range.end; i++)
+			sizes[i] = range;
+	}
+}
+
 void zs_choice_init(struct zs_choice *choice,
 		    const struct zs_class_table *table)
 {
 	choice->table = table;
-	for (uint32_t c = 0; c < table->nr_chains; c++) {
-		const uint16_t *class_of = table->class_of[c];
-		uint16_t first = 0;
-
-		for (uint16_t i = 0; i < table->nr_raw; i++) {
-			if (class_of[i] != class_of[first])
-				first = i;
-			choice->first_raw[c][i] = first;
-		}
-	}
+	for (uint32_t c = 0; c < table->nr_chains; c++)
+		find_sizes(table->class_of[c], table->nr_raw, choice->sizes[c]);
 	for (uint32_t i = 0; i < table->nr_raw; i++) {
 		atomic_init(&choice->objects[i], 0);
 		atomic_init(&choice->class_of[i],
@@ -29,11 +36,10 @@ void zs_choice_init(struct zs_choice *choice,
 static uint64_t population(struct zs_choice *choice, uint32_t chain,
 			   unsigned raw)
 {
-	const uint16_t *first_raw = choice->first_raw[chain];
+	struct zs_raw_range sizes = choice->sizes[chain][raw];
 	uint64_t n = 0;
 
-	for (unsigned i = first_raw[raw];
-	     i < choice->table->nr_raw && first_raw[i] == first_raw[raw]; i++)
+	for (unsigned i = sizes.first; i < sizes.end; i++)
 		n += atomic_load_explicit(&choice->objects[i],
 					  memory_order_relaxed);
 	return n;

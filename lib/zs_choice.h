@@ -42,13 +42,17 @@
 #define ZS_CHOICE_EMPTY 6
 #define ZS_CHOICE_MORE 5
 
+struct zs_raw_range {
+	uint16_t first, end;
+};
+
 struct zs_choice {
 	const struct zs_class_table *table;
 	/* By raw index of the request: objects, and the class chosen last. */
 	_Atomic uint32_t objects[ZS_MAX_RAW];
 	_Atomic uint16_t class_of[ZS_MAX_RAW];
-	/* By class and chain: the raw indexes that one serves. */
-	uint16_t first_raw[ZS_MAX_CHAINS][ZS_MAX_RAW];
+	/* By chain and raw index: the sizes that share its class there. */
+	struct zs_raw_range sizes[ZS_MAX_CHAINS][ZS_MAX_RAW];
 };
 
 /* What a request should get. */
