@@ -351,20 +351,43 @@ static void a_mapping_that_would_be_dumped_is_refused(void **state)
 	mem_exit(&mem);
 }
 
+/* A hook that advises nothing itself. */
+static void *map_plainly(void *ctx, size_t bytes, size_t align)
+{
+	void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)ctx, (void)align;
+	return map == MAP_FAILED ? NULL : map;
+}
+
+static void unmap_plainly(void *ctx, void *addr, size_t bytes)
+{
+	(void)ctx;
+	munmap(addr, bytes);
+}
+
 static void mappings_of_a_hook_are_given_no_advice(void **state)
 {
-	struct unit *u = *state;
+	const struct zswap_hooks hooks = { .size = sizeof(hooks),
+					   .map = map_plainly,
+					   .unmap = unmap_plainly };
 	unsigned huge = calls_with(MADV_HUGEPAGE);
 	unsigned no_huge = calls_with(MADV_NOHUGEPAGE);
 	unsigned no_dump = calls_with(MADV_DONTDUMP);
-	void *map;
+	struct mem mem;
 
+	(void)state;
+	assert_int_equal(mem_init(&mem, &hooks), 0);
 	for (unsigned flags = 0; flags < 4; flags++) {
-		u->mem.memory_flags = flags;
-		map = mem_map(&u->mem, u->os_page, u->os_page);
+		void *map;
+
+		mem.memory_flags = flags;
+		map = mem_map(&mem, mem.os_page, mem.os_page);
 		assert_non_null(map);
-		mem_unmap(&u->mem, map, u->os_page);
+		mem_unmap(&mem, map, mem.os_page);
 	}
+	mem_exit(&mem);
 	assert_int_equal(calls_with(MADV_HUGEPAGE), huge);
 	assert_int_equal(calls_with(MADV_NOHUGEPAGE), no_huge);
 	assert_int_equal(calls_with(MADV_DONTDUMP), no_dump);
