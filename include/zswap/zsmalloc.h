@@ -29,9 +29,9 @@
  * the fullest there is (by tenths, and of several the one that came to that
  * tenth last), there in the place that was freed last. A zspage that becomes
  * empty is given back at once. So after many calls to zs_free() zspages are
- * left partly empty; *compaction* moves objects together until each class has
- * less free places than a zspage has: by zs_compact(), or bit by bit in
- * zs_free(), where that was asked for (ZSWAP_COMPACT_AUTO).
+ * left partly empty; *compaction* moves objects together: zs_compact() until
+ * each class has less free places than a zspage has, zs_free() bit by bit,
+ * where that was asked for (ZSWAP_COMPACT_AUTO).
  *
  * Memory. Zspages are cut from mappings of 1024 pages. Of those given back a
  * few wait for reuse: one page in 32 that are used, but no more than 256 KiB,
@@ -132,7 +132,8 @@ ZSWAP_API void zs_destroy_pool(struct zs_pool *pool);
  * The payload's contents are undefined.
  *
  * Ownership: the caller's, until zs_free().
- * Return:    0, or with nothing changed
+ * Return:    0, or with nothing changed, but for some 16 KiB of metadata that
+ *            the next calls use:
  *            -EINVAL  @bytes is 0, or an argument is NULL
  *            -ENOSPC  @bytes is more than a page
  *            -ENOMEM  no memory
@@ -215,8 +216,8 @@ ZSWAP_API unsigned zs_lookup_class_index(struct zs_pool *pool, size_t bytes);
  * @size:              sizeof(struct zs_pool_stats), set by the caller
  * @pages_compacted:   counter, pages: given back by compaction of either kind
  * @objects_moved:     counter, objects: moved by compaction
- * @objects_skipped:   counter, objects: that compaction found being read or
- *                     written
+ * @objects_skipped:   counter, times that compaction passed over an object
+ *                     which was being read or written
  * @objects:           gauge, objects
  * @pages_used:        gauge, pages: of all zspages, as zs_get_total_pages()
  * @compactable_pages: gauge, pages: that zs_compact() would give back

@@ -126,8 +126,9 @@ static inline uint64_t zswap_slot_offset(zswap_slot_t slot)
  *         most 16384), any contents; NULL when there is none
  * @free:  takes back what @alloc gave, with the same @bytes and @align
  * @map:   @bytes of zero-filled private memory for pages, aligned to @align (a
- *         power of two, a multiple of the system's page size); NULL when there
- *         is none
+ *         power of two, a multiple of the system's page size), below address
+ *         2^48: what is above goes back at once, and counts as none. NULL when
+ *         there is none
  * @unmap: takes back the whole of what @map gave
  * @purge: lets the contents of whole system pages go, inside what @map gave;
  *         their next reader may find anything. 0, or non-zero when nothing was
@@ -204,16 +205,23 @@ enum zswap_class_choice {
 	ZSWAP_CLASSES_EXACT = 1,
 	/*
 	 * By how many others there are of like size as well: where they are
-	 * few, zspages of fewer pages, or a free place of a larger class. Holds
-	 * less while there are some thousand pages or fewer, and as much as
-	 * EXACT from some ten thousand on.
+	 * few, zspages of fewer pages, or a free place of a larger class. What
+	 * has grown to some thousand pages, or fewer, holds less than by EXACT,
+	 * and as much, within a percent, from some ten thousand on. What has
+	 * shrunk to so few from many holds as much as by EXACT: each class
+	 * keeps a zspage that is partly empty.
 	 */
 	ZSWAP_CLASSES_ADAPTIVE = 2,
 };
 
 /* When objects are moved together, so that zspages can be given back. */
 enum zswap_compaction {
-	/* Bit by bit, in calls that free objects. */
+	/*
+	 * Bit by bit: a call that frees an object moves up to two others of its
+	 * size class, while of that at least half a zspage and a 128th of all
+	 * places, taken together, are free. A move takes about a microsecond
+	 * with pages of 4 KiB.
+	 */
 	ZSWAP_COMPACT_AUTO = 1,
 	/* When told to: by zswap_compact(), or zs_compact(). */
 	ZSWAP_COMPACT_MANUAL = 2,
@@ -260,12 +268,9 @@ enum zswap_compaction {
  *                  load. 0: damaged bytes may load as a wrong page
  * @chain_size:     the most pages in a zspage, 1..16; 0 means 8
  * @class_choice:   an enum zswap_class_choice; 0 means ADAPTIVE
- * @compaction:     an enum zswap_compaction; 0 means AUTO: a call that frees a
- *                  page's object (an invalidation, a load, a store that
- *                  replaces) moves up to two others, a microsecond or so, while
- *                  as many places of its size class are free as half a zspage
- *                  has and a 128th of all, so that what is held stays near what
- *                  is needed
+ * @compaction:     an enum zswap_compaction; 0 means AUTO: invalidations, loads
+ *                  and stores that replace pages move others together, so that
+ *                  what is held stays near what is needed
  * @memory_flags:   ZSWAP_MEM_HUGE_PAGES, ZSWAP_MEM_NO_DUMP, ZSWAP_MEM_WIPE
  */
 struct zswap_params {
@@ -383,7 +388,9 @@ ZSWAP_API int zswap_spec_check(const char *spec, const char **where);
  * entries is taken back into use if its canonical spec is asked for; the
  * current pool's own spec changes nothing. Stores that are running go on with
  * the pool they have begun with. There are at most 255 pools at a time: the
- * current one, and those that have entries.
+ * current one, and those that have entries. Beside its compressor's contexts a
+ * pool costs about 100 KiB of metadata, and its size classes are its own: the
+ * fewer pages are left in it, the more it holds for each.
  *
  * A retired pool is ended by the call that drops its last entry, when that is
  * done with everything else; where that is a load or a peek, by a thread of the
@@ -740,8 +747,9 @@ ZSWAP_API int zswap_set_accept_threshold_percent(struct zswap *z,
  * zspage takes to fill. A pool that another thread is compacting is left to it.
  *
  * Context: any thread.
- * Return:  bytes of zspages given back; or -EINVAL when @z is NULL, or
- *          -EOWNERDEAD.
+ * Return:  bytes of zspages given back: by so much falls pool_total_size less
+ *          reserve_bytes, as a part of them may wait for reuse; or -EINVAL when
+ *          @z is NULL, or -EOWNERDEAD.
  * Origin:  zram's `compact`; Linux zswap never compacts.
  */
 ZSWAP_API long zswap_compact(struct zswap *z);
@@ -823,7 +831,8 @@ ZSWAP_API long zswap_compact(struct zswap *z);
 	X(pages_compacted, "counter, pages: of zspages given back by"          \
 			   " compaction, by itself or by zswap_compact()")     \
 	X(objects_moved, "counter, objects: moved by compaction")              \
-	X(objects_skipped, "counter, objects: that compaction found in use")   \
+	X(objects_skipped, "counter, times that compaction passed over an"     \
+			   " object in use")                                   \
 	ZSWAP_STATS_BY_SIZE_(X, stored_folios, "stored")                       \
 	ZSWAP_STATS_BY_SIZE_(X, refused_folios, "refused")
 
