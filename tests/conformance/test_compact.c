@@ -544,7 +544,9 @@ static uint64_t percent_held(struct fixture *f, uint32_t class_choice,
 	stats = stats_of(f->z);
 	free(c);
 	end_other(f);
-	return stats.pool_total_size * 100 / stats.compressed_bytes;
+	/* Rounded up. */
+	return (stats.pool_total_size * 100 + stats.compressed_bytes - 1) /
+	       stats.compressed_bytes;
 }
 
 static void small_pools_hold_little_more_than_their_payload(void **state)

@@ -162,6 +162,45 @@ static void D08_a_pool_retired_again_is_told_from_the_one_it_was(void **state)
 	pool_delete(pool);
 }
 
+/*
+ * Likewise where somebody has got a reference between the two, to compact a
+ * pool that may be retired: the step to DEAD must fail.
+ */
+static void D52_a_retired_pool_that_is_held_is_told_from_before(void **state)
+{
+	struct unit *u = *state;
+	struct pool *pool = current_pool(u);
+	uint64_t word;
+
+	pool_move(pool, POOL_CURRENT, POOL_RETIRED);
+	word = atomic_load(&pool->state);
+	pool_get(pool, 1);
+	assert_true(pool_is_alive(pool));
+	assert_int_equal(pool_state(pool), POOL_RETIRED);
+	assert_true(atomic_load(&pool->state) != word);
+	assert_false(pool_dies(pool));
+	assert_true(pool_put(pool, 1));
+	assert_int_equal(pool_state(pool), POOL_DEAD);
+	assert_false(pool_is_alive(pool));
+	pool_delete(pool);
+}
+
+static void a_pool_is_alive_where_it_is_current_or_retired(void **state)
+{
+	struct unit *u = *state;
+	struct pool *pool = pool_new(&u->mem, 1);
+
+	assert_false(pool_is_alive(pool));
+	assert_true(pool_move(pool, POOL_FREE, POOL_BUILDING));
+	assert_false(pool_is_alive(pool));
+	assert_true(pool_move(pool, POOL_BUILDING, POOL_CURRENT));
+	assert_true(pool_is_alive(pool));
+	assert_int_equal(pool_state(pool), POOL_CURRENT);
+	assert_true(pool_move(pool, POOL_CURRENT, POOL_RETIRED));
+	assert_true(pool_is_alive(pool));
+	pool_delete(pool);
+}
+
 /* Each reference is dropped by another thread than the one that took it. */
 struct relay {
 	struct pool *pool;
@@ -207,6 +246,8 @@ int main(void)
 		unit_case(a_retired_pool_dies_with_its_last_reference),
 		unit_case(a_pool_taken_back_into_use_does_not_die),
 		unit_case(D08_a_pool_retired_again_is_told_from_the_one_it_was),
+		unit_case(D52_a_retired_pool_that_is_held_is_told_from_before),
+		unit_case(a_pool_is_alive_where_it_is_current_or_retired),
 		unit_case(
 			D04_threads_that_drop_all_references_kill_a_pool_once),
 	};
